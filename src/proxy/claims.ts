@@ -1,0 +1,59 @@
+// Who has a frontend when several Services claim it: the older one, as the cluster's users saw it first.
+import type { ServiceKey } from '../model/service.ts';
+import type { FrontendKey } from '../model/service-port.ts';
+import type { Entry } from '../plan/forwarding-table.ts';
+
+export interface Claim {
+  readonly service: ServiceKey;
+  /** Creation of the Service, ms since 1970. */
+  readonly createdAt: number;
+  readonly entry: Entry;
+}
+
+/** A frontend with more than one claim. */
+export interface Clash {
+  readonly holder: ServiceKey;
+  readonly others: readonly ServiceKey[];
+}
+
+export interface Claims {
+  /** Enters or renews the claim of a Service; returns the entry that now holds the frontend. */
+  claim(key: FrontendKey, claim: Claim): Entry;
+  /** Withdraws the claim of a Service; returns the entry that now holds the frontend, if any. */
+  drop(key: FrontendKey, service: ServiceKey): Entry | undefined;
+  readonly clashes: ReadonlyMap<FrontendKey, Clash>;
+}
+
+export function createClaims(): Claims {
+  const claimsOf = new Map<FrontendKey, readonly Claim[]>();
+  const clashes = new Map<FrontendKey, Clash>();
+
+  const store = (key: FrontendKey, claims: readonly Claim[]): Entry | undefined => {
+    const [holder, ...others] = claims;
+    if (holder === undefined) claimsOf.delete(key);
+    else claimsOf.set(key, claims);
+    if (holder !== undefined && others.length > 0) {
+      clashes.set(key, { holder: holder.service, others: others.map(({ service }) => service) });
+    } else clashes.delete(key);
+    return holder?.entry;
+  };
+  const without = (key: FrontendKey, service: ServiceKey): readonly Claim[] =>
+    (claimsOf.get(key) ?? []).filter((claim) => claim.service !== service);
+
+  return {
+    claim(key, claim) {
+      const others = without(key, claim.service);
+      if (others.length === 0) return store(key, [claim]) ?? claim.entry;
+      return store(key, [...others, claim].sort(olderFirst)) ?? claim.entry;
+    },
+    drop(key, service) {
+      return store(key, without(key, service));
+    },
+    clashes,
+  };
+}
+
+/** The name decides between Services of the same second, so that every node comes to the same answer. */
+function olderFirst(a: Claim, b: Claim): number {
+  return a.createdAt - b.createdAt || (a.service < b.service ? -1 : 1);
+}
