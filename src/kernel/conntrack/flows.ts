@@ -181,8 +181,8 @@ function tupleOf({ payload }: Attribute): TupleOf {
   for (const part of attributesOf(payload)) {
     for (const { type, payload: value } of attributesOf(part.payload)) {
       if (part.type === CTA_TUPLE_IP) {
-        if (type === CTA_IP_V4_SRC || type === CTA_IP_V6_SRC) source = value;
-        if (type === CTA_IP_V4_DST || type === CTA_IP_V6_DST) destination = value;
+        if (type === CTA_IP_V4_SRC || type === CTA_IP_V6_SRC) source = new Uint8Array(value);
+        if (type === CTA_IP_V4_DST || type === CTA_IP_V6_DST) destination = new Uint8Array(value);
       } else if (part.type === CTA_TUPLE_PROTO) {
         if (type === CTA_PROTO_NUM) ports.protocol = value[0] ?? 0;
         if (type === CTA_PROTO_SRC_PORT) ports.source = value.readUInt16BE();
