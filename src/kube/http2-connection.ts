@@ -1,5 +1,6 @@
 // HTTP/2: all requests and watches over one connection that is pinged, so that a dead peer is noticed.
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { PointsmanError } from '../base/errors.ts';
 import type { Connection, TransportTiming, WireRequest, WireResponse } from './connection.ts';
@@ -124,7 +125,7 @@ function exchange(
     signal?.addEventListener('abort', onAbort, { once: true });
     stream.once('response', (head) => {
       clearTimeout(late);
-      resolve({ status: head[':status'] ?? 0, headers: plainHeaders(head), body: stream });
+      resolve({ status: head[':status'] ?? 0, headers: plainHeaders(head), body: bodyOf(session, stream) });
     });
     // Stays after the head came: the reader of the body sees the error too, but may not have begun yet.
     stream.on('error', (error) => reject(unreachable(server, error)));
@@ -135,6 +136,38 @@ function exchange(
     });
     if (body !== undefined) stream.end(body);
   });
+}
+
+/**
+ * The body as an ordinary stream. An Http2Stream's own `closed` says that the peer is done, not that everything was
+ * read, and makes node's iterators and pipelines report a premature close when reading begins late.
+ */
+function bodyOf(session: ClientHttp2Session, stream: ClientHttp2Stream): Readable {
+  let whole = false;
+  const body = new Readable({
+    read() {
+      stream.resume();
+    },
+    destroy(error, done) {
+      if (!stream.closed) stream.close(constants.NGHTTP2_CANCEL);
+      done(error);
+    },
+  });
+  stream.on('data', (chunk: Buffer) => {
+    if (!body.push(chunk)) stream.pause();
+  });
+  stream.pause();
+  stream.once('end', () => {
+    // A stream that is torn down with its session ends too.
+    whole = stream.rstCode === constants.NGHTTP2_NO_ERROR && !session.destroyed;
+    if (whole) body.push(null);
+  });
+  stream.on('error', (error) => body.destroy(error));
+  stream.once('close', () => {
+    if (!whole) body.destroy(new Error('the connection closed'));
+  });
+  body.on('error', () => {});
+  return body;
 }
 
 function plainHeaders(head: Readonly<Record<string, unknown>>): Record<string, string> {

@@ -21,6 +21,7 @@ export interface Exchange {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly httpVersion: string;
   readonly isWatch: boolean;
   readonly isStreamedList: boolean;
   readonly clientName: string | undefined;
@@ -90,6 +91,7 @@ export function exchangeOf(
     path: url.pathname,
     query,
     headers: request.headers,
+    httpVersion: request.httpVersion,
     isWatch: query.get('watch') === '1',
     isStreamedList: query.get('sendInitialEvents') === 'true',
     clientName: peer?.subject === undefined ? undefined : String(peer.subject.CN),

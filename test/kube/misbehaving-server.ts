@@ -38,6 +38,8 @@ export interface MisbehavingServer {
   /** Forgets the history: watches from older versions get 410. */
   compact(): void;
   readonly openWatches: number;
+  /** Connections opened so far. */
+  readonly connections: number;
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -57,6 +59,7 @@ export async function startServer(options: ServerOptions): Promise<MisbehavingSe
   let history: Change[] = [];
   let compacted = 0;
   let version = 100;
+  let connections = 0;
   const state = { token: undefined as string | undefined, onRequest: () => {} };
 
   const line = (type: string, object: Json): string => `${JSON.stringify({ type, object })}\n`;
@@ -195,6 +198,7 @@ export async function startServer(options: ServerOptions): Promise<MisbehavingSe
   const server = createListener(options, handle);
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
+    connections += 1;
     socket.on('error', () => {});
     socket.on('close', () => sockets.delete(socket));
   });
@@ -251,6 +255,9 @@ export async function startServer(options: ServerOptions): Promise<MisbehavingSe
     compact() {
       compacted = version;
       history = [];
+    },
+    get connections() {
+      return connections;
     },
     get openWatches() {
       return watchers.size;

@@ -1,0 +1,415 @@
+// The connection to an API server over TLS: protocols, certificates, dead peers, changing credentials.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { silentLogger } from '../../src/base/log.ts';
+import type { ClusterAccess } from '../../src/kube/access.ts';
+import { apiStatusOf } from '../../src/kube/api-status.ts';
+import { createCredentials } from '../../src/kube/credentials.ts';
+import { createExecPlugin } from '../../src/kube/exec-plugin.ts';
+import { constantText, createRefreshedFile } from '../../src/kube/refreshed-file.ts';
+import { createTransport, type TransportOptions } from '../../src/kube/transport.ts';
+import { createAuthority } from './certificates.ts';
+import { watchServices } from './harness.ts';
+import { startServer } from './misbehaving-server.ts';
+import { startRelay } from './stallable-relay.ts';
+
+const authority = createAuthority('pointsman test CA');
+const pair = authority.issue('apiserver', 'IP:127.0.0.1,DNS:kubernetes');
+const folder = mkdtempSync(join(tmpdir(), `pt-${process.pid}-transport-`));
+after(() => {
+  authority[Symbol.dispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const SERVICES = '/api/v1/services';
+
+function transportTo(
+  url: string,
+  access: Partial<ClusterAccess> = {},
+  options: Partial<TransportOptions> = {},
+) {
+  return createTransport({
+    access: {
+      server: new URL(url),
+      authority: constantText(authority.certificate),
+      insecureSkipVerify: false,
+      compression: true,
+      credentials: createCredentials({}),
+      origin: 'test',
+      ...access,
+    },
+    log: silentLogger,
+    userAgent: 'pointsman/test',
+    rate: { qps: 0, burst: 0 },
+    ...options,
+  });
+}
+
+for (const [protocol, version] of [
+  ['h2', '2.0'],
+  ['https', '1.1'],
+] as const) {
+  test(`${protocol}: requests and a watch share what the server speaks`, async () => {
+    await using server = await startServer({ protocol, pair });
+    server.put('a');
+    const watched = watchServices({ server, authority: authority.certificate });
+    await watched.until('the first list', () => watched.status().synced);
+    server.put('b');
+    await watched.until('the addition', () => watched.objects.has('shop/b'));
+    const list = (await watched.transport.json('GET', SERVICES, { query: { limit: 1 } })) as {
+      readonly items: readonly unknown[];
+    };
+    assert.equal(list.items.length, 1);
+    assert.equal(server.requests.at(-1)?.headers['user-agent'], 'test');
+    assert.deepEqual(
+      server.requests.map(({ httpVersion }) => httpVersion),
+      [version, version],
+    );
+    if (protocol === 'h2') assert.equal(server.connections, 1);
+    await watched.stop();
+  });
+}
+
+test('a server whose certificate is of another CA is refused, with a hint', async () => {
+  using other = createAuthority('another CA');
+  await using server = await startServer({ protocol: 'h2', pair });
+  using transport = transportTo(server.url, { authority: constantText(other.certificate) });
+  await assert.rejects(transport.request('GET', SERVICES), {
+    code: 'E_API_UNREACHABLE',
+    message: /unable to verify|self.signed|issuer/i,
+    hint: /certificate-authority/,
+  });
+});
+
+test('a certificate for another name is refused, and accepted when tls-server-name says so', async () => {
+  const named = authority.issue('elsewhere', 'DNS:kubernetes');
+  await using server = await startServer({ protocol: 'h2', pair: named });
+  using wrong = transportTo(server.url);
+  await assert.rejects(wrong.request('GET', SERVICES), {
+    code: 'E_API_UNREACHABLE',
+    hint: /tls-server-name/,
+  });
+  using right = transportTo(server.url, { serverName: 'kubernetes' });
+  assert.equal((await right.request('GET', SERVICES)).status, 200);
+});
+
+test('without verification any certificate will do', async () => {
+  using other = createAuthority('another CA');
+  await using server = await startServer({ protocol: 'h2', pair: other.issue('x', 'DNS:x') });
+  const { authority: _none, ...access } = { authority: undefined, insecureSkipVerify: true };
+  using transport = createTransport({
+    access: {
+      server: new URL(server.url),
+      compression: true,
+      credentials: createCredentials({}),
+      origin: 'test',
+      ...access,
+    },
+    log: silentLogger,
+    userAgent: 'test',
+  });
+  assert.equal((await transport.request('GET', SERVICES)).status, 200);
+});
+
+test('the path of the server URL is a prefix of every request', async () => {
+  await using server = await startServer({ protocol: 'h2', pair });
+  using transport = transportTo(`${server.url}/k8s/clusters/c-1/`);
+  await transport.request('GET', SERVICES, {
+    query: { limit: 5, fieldSelector: 'spec.clusterIP!=None', x: undefined },
+  });
+  const [request] = server.requests;
+  assert.equal(request?.path, `/k8s/clusters/c-1${SERVICES}`);
+  assert.equal(request?.query.get('fieldSelector'), 'spec.clusterIP!=None');
+  assert.equal(request?.query.has('x'), false);
+});
+
+test('a client certificate is shown, and a new one makes a new connection', async () => {
+  await using server = await startServer({ protocol: 'h2', pair, clientAuthority: authority.certificate });
+  const paths = { certificate: join(folder, 'client.crt'), key: join(folder, 'client.key') };
+  const install = (name: string): void => {
+    const { certificate, key } = authority.issue(name, 'DNS:client');
+    writeFileSync(paths.certificate, certificate);
+    writeFileSync(paths.key, key);
+  };
+  let time = 0;
+  const file = (path: string) => createRefreshedFile({ path, what: 'test', now: () => time });
+  install('first');
+  const certificate = { certificate: file(paths.certificate), key: file(paths.key) };
+  using transport = transportTo(server.url, { credentials: createCredentials({ certificate }) });
+  await transport.request('GET', SERVICES);
+  install('second');
+  await transport.request('GET', SERVICES);
+  time += 61_000;
+  await transport.request('GET', SERVICES);
+  assert.deepEqual(
+    server.requests.map(({ clientName }) => clientName),
+    ['first', 'first', 'second'],
+  );
+});
+
+test('a rotated token is used after a minute, and at once after a 401', async () => {
+  await using server = await startServer({ protocol: 'h2', pair });
+  const path = join(folder, 'token');
+  let time = 0;
+  writeFileSync(path, 'one\n');
+  const token = createRefreshedFile({ path, what: 'test', now: () => time });
+  using transport = transportTo(server.url, { credentials: createCredentials({ token }) });
+  server.token = 'one';
+  assert.equal((await transport.request('GET', SERVICES)).status, 200);
+
+  writeFileSync(path, 'two');
+  assert.equal((await transport.request('GET', SERVICES)).status, 200, 'read again too early');
+  time += 61_000;
+  server.token = 'two';
+  assert.equal((await transport.request('GET', SERVICES)).status, 200);
+  assert.equal(server.requests.length, 3, 'no request was refused');
+
+  writeFileSync(path, 'three');
+  server.token = 'three';
+  assert.equal((await transport.request('GET', SERVICES)).status, 200);
+  assert.equal(server.requests.length, 5, 'one was refused and repeated');
+
+  server.token = 'four';
+  const refused = await transport.json('GET', SERVICES).catch((error: unknown) => error);
+  assert.equal(apiStatusOf(refused)?.status, 401);
+  assert.equal(server.requests.length, 6, 'the same token is not tried twice');
+});
+
+test('a token file that is briefly missing keeps the last token', async () => {
+  await using server = await startServer({ protocol: 'h2', pair });
+  const path = join(folder, 'brief');
+  let time = 0;
+  writeFileSync(path, 'one');
+  server.token = 'one';
+  const token = createRefreshedFile({ path, what: 'test', now: () => time });
+  using transport = transportTo(server.url, { credentials: createCredentials({ token }) });
+  await transport.request('GET', SERVICES);
+  rmSync(path);
+  time += 61_000;
+  assert.equal((await transport.request('GET', SERVICES)).status, 200);
+});
+
+test('an exec plugin is run again when its token expired and when it was refused', async () => {
+  await using server = await startServer({ protocol: 'h2', pair });
+  const tokens = join(folder, 'plugin-token');
+  const runs = join(folder, 'plugin-runs');
+  const plugin = join(folder, 'plugin');
+  writeFileSync(runs, '');
+  writeFileSync(plugin, `#!/bin/sh\necho "$KUBERNETES_EXEC_INFO" >> ${runs}\ncat ${tokens}\n`, {
+    mode: 0o755,
+  });
+  const { readFileSync } = await import('node:fs');
+  const give = (token: string, expires: string): void =>
+    writeFileSync(
+      tokens,
+      JSON.stringify({
+        apiVersion: 'client.authentication.k8s.io/v1',
+        kind: 'ExecCredential',
+        status: { token, expirationTimestamp: expires },
+      }),
+    );
+  const countRuns = (): number => readFileSync(runs, 'utf8').split('\n').length - 1;
+  let time = Date.parse('2030-01-01T00:00:00Z');
+  const source = createExecPlugin({
+    apiVersion: 'client.authentication.k8s.io/v1',
+    command: plugin,
+    args: [],
+    env: { PATH: process.env.PATH },
+    interactiveMode: 'Never',
+    stdinIsTerminal: false,
+    cluster: async () => ({ server: 'https://kubernetes' }),
+    what: 'test',
+    now: () => time,
+  });
+  using transport = transportTo(server.url, { credentials: createCredentials({ plugin: source }) });
+
+  give('one', '2030-01-01T01:00:00Z');
+  server.token = 'one';
+  await Promise.all([transport.json('GET', SERVICES), transport.json('GET', SERVICES)]);
+  assert.equal(countRuns(), 1, 'requests at once share a run');
+  const info = JSON.parse(readFileSync(runs, 'utf8')) as { readonly spec: unknown };
+  assert.deepEqual(info.spec, { cluster: { server: 'https://kubernetes' }, interactive: false });
+
+  time += 3_600_000;
+  give('two', '2030-01-01T03:00:00Z');
+  server.token = 'two';
+  await transport.json('GET', SERVICES);
+  assert.equal(countRuns(), 2);
+  assert.equal(server.requests.length, 3, 'an expired token is not shown');
+
+  give('three', '2030-01-01T03:00:00Z');
+  server.token = 'three';
+  await transport.json('GET', SERVICES);
+  assert.equal(countRuns(), 3);
+});
+
+test('a half-open connection is noticed by an unanswered ping, and the watch goes on over a new one', async () => {
+  await using server = await startServer({ protocol: 'h2', pair });
+  await using relay = await startRelay(server.port);
+  server.put('a');
+  const watched = watchServices({
+    server,
+    url: `https://127.0.0.1:${relay.port}`,
+    authority: authority.certificate,
+    transportTiming: { ping: 100, pong: 150 },
+  });
+  await watched.until('the first list', () => watched.status().synced);
+  relay.stall();
+  server.put('b');
+  await watched.until('the change', () => watched.objects.has('shop/b'));
+  assert.ok(
+    watched.lines.some((line) => /no answer to a ping.*resuming/.test(line)),
+    watched.lines.join('\n'),
+  );
+  await watched.stop();
+});
+
+test('a stalled HTTP/1.1 connection is noticed by the silence of its watch', async () => {
+  await using server = await startServer({ protocol: 'https', pair });
+  await using relay = await startRelay(server.port);
+  server.put('a');
+  const watched = watchServices({
+    server,
+    url: `https://127.0.0.1:${relay.port}`,
+    authority: authority.certificate,
+    timing: { silence: 300 },
+  });
+  await watched.until('the first list', () => watched.status().synced);
+  server.bookmark();
+  relay.stall();
+  server.put('b');
+  await watched.until('the change', () => watched.objects.has('shop/b'));
+  await watched.stop();
+});
+
+test('after GOAWAY running watches go on, and new requests use a new connection', async () => {
+  await using server = await startServer({ protocol: 'h2', pair });
+  server.put('a');
+  const watched = watchServices({ server, authority: authority.certificate });
+  await watched.until('the first list', () => watched.status().synced);
+  const [first] = server.requests;
+  first?.session?.goaway();
+  await watched.until('a request on a new connection', () => {
+    void watched.transport.request('GET', SERVICES).then(
+      () => {},
+      () => {},
+    );
+    return server.requests.some(({ session }) => session !== first?.session);
+  });
+  server.put('b');
+  await watched.until('the change', () => watched.objects.has('shop/b'));
+  assert.equal(watched.status().restarts, 0);
+  await watched.stop();
+});
+
+test('a connection that died while it was idle costs a GET nothing', async () => {
+  for (const protocol of ['h2', 'https'] as const) {
+    await using server = await startServer({ protocol, pair });
+    using transport = transportTo(server.url);
+    await transport.request('GET', SERVICES);
+    server.once(
+      () => true,
+      (exchange) => exchange.destroy(),
+    );
+    assert.equal((await transport.request('GET', SERVICES)).status, 200, protocol);
+  }
+});
+
+test('a request that changes something is not repeated on its own', async () => {
+  await using server = await startServer({ protocol: 'h2', pair });
+  using transport = transportTo(server.url);
+  await transport.request('GET', SERVICES);
+  server.once(
+    () => true,
+    (exchange) => exchange.destroy(),
+  );
+  await assert.rejects(transport.request('POST', SERVICES, { body: {} }), { code: 'E_API_UNREACHABLE' });
+  assert.equal(server.requests.length, 2);
+});
+
+test('a server that accepts connections and says nothing is given up in time', async () => {
+  await using server = await startServer({ protocol: 'h2', pair });
+  await using relay = await startRelay(server.port);
+  relay.onConnection = () => relay.stall();
+  using transport = transportTo(`https://127.0.0.1:${relay.port}`, {}, { timing: { connect: 100 } });
+  await assert.rejects(transport.request('GET', SERVICES), {
+    code: 'E_API_UNREACHABLE',
+    message: /no TLS connection in 0.1 s/,
+  });
+});
+
+test('a request without an answer is given up in time, and the connection stays', async () => {
+  for (const protocol of ['h2', 'https', 'http'] as const) {
+    await using server = await startServer({ protocol, pair });
+    using transport = transportTo(server.url, {}, { timing: { head: 100 } });
+    server.once(
+      () => true,
+      () => {},
+    );
+    await assert.rejects(transport.request('GET', SERVICES), {
+      code: 'E_API_UNREACHABLE',
+      message: /did not answer GET .* in 0.1 s/,
+    });
+    assert.equal((await transport.request('GET', SERVICES)).status, 200, protocol);
+  }
+});
+
+test('an abort ends a request at once with its reason', async () => {
+  for (const protocol of ['h2', 'http'] as const) {
+    await using server = await startServer({ protocol, pair });
+    using transport = transportTo(server.url);
+    const stopper = new AbortController();
+    server.once(
+      () => true,
+      () => stopper.abort(new RangeError('enough')),
+    );
+    await assert.rejects(transport.request('GET', SERVICES, { signal: stopper.signal }), RangeError);
+  }
+});
+
+test('an error answer carries status, reason, message and Retry-After', async () => {
+  await using server = await startServer({ protocol: 'h2', pair });
+  using transport = transportTo(server.url);
+  server.once(
+    () => true,
+    (exchange) =>
+      exchange.refuse({
+        status: 429,
+        reason: 'TooManyRequests',
+        message: 'slow down',
+        headers: { 'retry-after': '7' },
+      }),
+  );
+  const error = await transport.json('GET', SERVICES).catch((caught: unknown) => caught);
+  assert.deepEqual(apiStatusOf(error), {
+    status: 429,
+    reason: 'TooManyRequests',
+    retryAfterMs: 7000,
+    causes: '',
+  });
+  assert.match(String(error), /GET \/api\/v1\/services with 429 TooManyRequests: slow down/);
+});
+
+test('requests are reported for metrics, answered or not', async () => {
+  const reports: number[] = [];
+  const server = await startServer({ protocol: 'h2', pair });
+  using transport = transportTo(server.url, {}, { onRequest: ({ status }) => reports.push(status) });
+  await transport.request('GET', SERVICES);
+  await server.close();
+  await assert.rejects(transport.request('GET', SERVICES));
+  assert.deepEqual(reports, [200, 0]);
+});
+
+test('a closed transport refuses work', async () => {
+  await using server = await startServer({ protocol: 'h2', pair });
+  const transport = transportTo(server.url);
+  await transport.request('GET', SERVICES);
+  transport.close();
+  await assert.rejects(transport.request('GET', SERVICES), {
+    code: 'E_API_UNREACHABLE',
+    message: /is closed/,
+  });
+});
