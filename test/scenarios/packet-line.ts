@@ -1,0 +1,76 @@
+// Reads the packet lines of the scenario tables.
+import type { PacketLine, ServiceGiven } from './scenario.ts';
+import { ENDPOINT_PORT, ENDPOINTS, NODE_ADDRESSES, SENDERS } from './stage.ts';
+
+export type Outcome =
+  | { readonly kind: 'answered'; readonly servers: readonly string[]; readonly masqueraded: boolean }
+  | { readonly kind: 'refused' | 'silence' | 'untouched' };
+
+export interface PacketGiven {
+  readonly line: PacketLine;
+  readonly sender: string;
+  readonly place: 'node' | 'pods' | 'world';
+  readonly source: string;
+  readonly address: string;
+  readonly port: number;
+  readonly outcome: Outcome;
+}
+
+/** Throws for a line that names what is not there, so that a slip in a table cannot pass. */
+export function readPacket(line: PacketLine, services: Readonly<Record<string, ServiceGiven>>): PacketGiven {
+  const [, sender = '', target = '', outcome = ''] = /^(\S+) -> (\S+) : (.+)$/.exec(line) ?? [];
+  const from = SENDERS[sender];
+  if (from === undefined) throw new Error(`no sender '${sender}' in '${line}'`);
+  return {
+    line,
+    sender,
+    place: from.place,
+    source: from.address,
+    ...readTarget(target, services, line),
+    outcome: readOutcome(outcome, line),
+  };
+}
+
+function readTarget(
+  target: string,
+  services: Readonly<Record<string, ServiceGiven>>,
+  line: string,
+): { readonly address: string; readonly port: number } {
+  const [, name = '', , what, port] = /^([^:.]+)(\.(node|vip2|vip|ext))?(?::(\d+))?$/.exec(target) ?? [];
+  const service = services[name];
+  if (service === undefined) {
+    const [, address = '', number = ''] = /^(.+):(\d+)$/.exec(target) ?? [];
+    if (address === '') throw new Error(`no target '${target}' in '${line}'`);
+    return { address, port: Number(number) };
+  }
+  const vips = (service.vips ?? []).map((vip) => (typeof vip === 'string' ? vip : String(vip.ip)));
+  const address =
+    what === 'node'
+      ? NODE_ADDRESSES[0]
+      : what === 'vip'
+        ? vips[0]
+        : what === 'vip2'
+          ? vips[1]
+          : what === 'ext'
+            ? service.externalIPs?.[0]
+            : service.clusterIP;
+  const number = port ?? (what === 'node' ? service.nodePort : service.port);
+  if (address === undefined || number === undefined)
+    throw new Error(`'${target}' has no address or port in '${line}'`);
+  return { address, port: Number(number) };
+}
+
+function readOutcome(text: string, line: string): Outcome {
+  if (text === 'refused' || text === 'silence' || text === 'untouched') return { kind: text };
+  const words = text.split(' ');
+  const mark = words.pop();
+  if (mark !== 'M' && mark !== '-') throw new Error(`'${text}' ends neither with M nor with - in '${line}'`);
+  const servers = words.map((word) => {
+    const [name = '', port = String(ENDPOINT_PORT)] = word.split(':');
+    const endpoint = ENDPOINTS[name];
+    if (endpoint === undefined) throw new Error(`no endpoint '${name}' in '${line}'`);
+    return `${endpoint.address}:${port}`;
+  });
+  if (servers.length === 0) throw new Error(`nobody answers in '${line}'`);
+  return { kind: 'answered', servers, masqueraded: mark === 'M' };
+}

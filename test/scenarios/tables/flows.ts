@@ -1,0 +1,183 @@
+// Packet flows (G), and the rows of R that have the same form.
+import type { Scenario } from '../scenario.ts';
+import { EPS, ETP, SA, SB, SC } from './services.ts';
+
+export const flows: readonly Scenario[] = [
+  {
+    id: 'S188 S189 S190 S191 S192 S194 S195 S196 S197',
+    title:
+      'policy Cluster: everyone reaches every endpoint; outsiders, and all by external frontends, are masqueraded',
+    services: { SA },
+    packets: [
+      'P -> SA : EL ER -',
+      'P -> SA.node : EL ER M',
+      'P -> SA.vip : EL ER M',
+      'n1 -> SA : EL ER M',
+      'n1 -> SA.node : EL ER M',
+      'n1 -> SA.vip : EL ER M',
+      'X -> SA : EL ER M',
+      'X -> SA.node : EL ER M',
+      'X -> SA.vip : EL ER M',
+    ],
+  },
+  {
+    id: 'S188 S189 S190 S191 S192 S194 S195 S196 S197',
+    title: 'policy Cluster without detector: nobody is masqueraded on the way to a ClusterIP',
+    settings: 'none',
+    services: { SA },
+    packets: [
+      'P -> SA : EL ER -',
+      'P -> SA.node : EL ER M',
+      'P -> SA.vip : EL ER M',
+      'n1 -> SA : EL ER -',
+      'n1 -> SA.node : EL ER M',
+      'X -> SA : EL ER -',
+      'X -> SA.node : EL ER M',
+      'X -> SA.vip : EL ER M',
+    ],
+  },
+  {
+    id: 'S188 S189 S190 S191 S195 S196 S197',
+    title: 'policy Cluster with masqueradeAll: everyone is masqueraded on the way to a ClusterIP',
+    settings: 'masquerade-all',
+    services: { SA },
+    packets: [
+      'P -> SA : EL ER M',
+      'P -> SA.node : EL ER M',
+      'P -> SA.vip : EL ER M',
+      'n1 -> SA : EL ER M',
+      'X -> SA : EL ER M',
+      'X -> SA.vip : EL ER M',
+    ],
+  },
+  {
+    id: 'S198 S199 S200 S201 S202 S203 S205 S206 S207',
+    title:
+      'external policy Local: outsiders get local endpoints and keep their address, pods and the node get all',
+    services: { SB: SB() },
+    packets: [
+      'P -> SB : EL ER -',
+      'P -> SB.node : EL ER -',
+      'P -> SB.vip : EL ER -',
+      'n1 -> SB : EL ER M',
+      'n1 -> SB.node : EL ER M',
+      'n1 -> SB.vip : EL ER M',
+      'X -> SB : EL ER M',
+      'X -> SB.node : EL -',
+      'X -> SB.vip : EL -',
+    ],
+  },
+  {
+    id: 'S198 S199 S200 S201 S202 S203 S205 S206 S207',
+    title: 'external policy Local without detector: pods count as outsiders',
+    settings: 'none',
+    services: { SB: SB() },
+    packets: [
+      'P -> SB : EL ER -',
+      'P -> SB.node : EL -',
+      'P -> SB.vip : EL -',
+      'n1 -> SB : EL ER -',
+      'n1 -> SB.node : EL ER M',
+      'X -> SB : EL ER -',
+      'X -> SB.vip : EL -',
+    ],
+  },
+  {
+    id: 'S198 S199 S200 S201 S205 S207 S441',
+    title: 'external policy Local with masqueradeAll: only the way to the ClusterIP is masqueraded',
+    settings: 'masquerade-all',
+    services: { SB: SB() },
+    packets: [
+      'P -> SB : EL ER M',
+      'P -> SB.node : EL ER -',
+      'P -> SB.vip : EL ER -',
+      'n1 -> SB : EL ER M',
+      'X -> SB : EL ER M',
+      'X -> SB.vip : EL -',
+    ],
+  },
+  {
+    id: 'S208 S209 S210 S211 S212',
+    title: 'internal policy Local: the ClusterIP leads to local endpoints, external frontends to all',
+    services: { SC: SC() },
+    packets: [
+      'P -> SC : EL -',
+      'P -> SC.node : EL ER M',
+      'P -> SC.vip : EL ER M',
+      'n1 -> SC : EL M',
+      'X -> SC : EL M',
+      'X -> SC.node : EL ER M',
+      'X -> SC.vip : EL ER M',
+    ],
+  },
+  {
+    id: 'S208 S210 S211',
+    title: 'internal policy Local without detector',
+    settings: 'none',
+    services: { SC: SC() },
+    packets: ['P -> SC : EL -', 'n1 -> SC : EL -', 'X -> SC : EL -'],
+  },
+  {
+    id: 'S208 S210 S211',
+    title: 'internal policy Local with masqueradeAll',
+    settings: 'masquerade-all',
+    services: { SC: SC() },
+    packets: ['P -> SC : EL M', 'n1 -> SC : EL M', 'X -> SC : EL M'],
+  },
+  {
+    id: 'S213',
+    title: 'a pod that reaches itself by its Service is masqueraded',
+    services: { SA: { ...SA, endpoints: 'EL' } },
+    packets: ['EL -> SA : EL M', 'EL -> SA.vip : EL M'],
+  },
+  {
+    id: 'S425 S426 S427 S428 S429',
+    title: 'external IPs follow the external policy',
+    services: {
+      SE: { clusterIP: '10.96.0.60', port: 80, externalIPs: ['203.0.113.60'], endpoints: EPS },
+      SF: { clusterIP: '10.96.0.61', port: 80, externalIPs: ['203.0.113.61'], spec: ETP, endpoints: EPS },
+    },
+    packets: [
+      'P -> SE.ext : EL ER M',
+      'X -> SE.ext : EL ER M',
+      'P -> SF.ext : EL ER -',
+      'X -> SF.ext : EL -',
+      'n1 -> SF.ext : EL ER M',
+    ],
+  },
+  {
+    id: 'S430',
+    title:
+      'external IP with policy Local and no local endpoint: dropped for outsiders, while the ClusterIP works',
+    services: {
+      SF: { clusterIP: '10.96.0.61', port: 80, externalIPs: ['203.0.113.61'], spec: ETP, endpoints: 'ER' },
+    },
+    packets: ['X -> SF.ext : silence', 'X -> SF : ER M', 'P -> SF.ext : ER -'],
+  },
+  {
+    id: 'S431',
+    title: 'an external IP that is the node’s own address is served by the Service',
+    services: { SE: { clusterIP: '10.96.0.60', port: 80, externalIPs: ['192.0.2.11'], endpoints: EPS } },
+    packets: ['X -> SE.ext : EL ER M'],
+  },
+  {
+    id: 'S436',
+    title: 'a pod of another node counts as a pod under ClusterCIDR',
+    services: { SB: SB() },
+    packets: ['R -> SB.vip : EL ER -'],
+  },
+  {
+    id: 'S437',
+    title: 'a pod of another node is an outsider under NodeCIDR',
+    settings: 'node-cidr',
+    services: { SB: SB() },
+    packets: ['R -> SB.vip : EL -', 'P -> SB.vip : EL ER -'],
+  },
+  {
+    id: 'S438',
+    title: 'a pod of another node is masqueraded to a ClusterIP under NodeCIDR',
+    settings: 'node-cidr',
+    services: { SA },
+    packets: ['R -> SA : EL ER M', 'P -> SA : EL ER -'],
+  },
+];
