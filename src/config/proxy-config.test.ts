@@ -107,3 +107,10 @@ test("the node's name is the override or the host's, trimmed and in lower case",
   assert.throws(() => nameOf(' ', 'x'), { message: 'empty hostname-override is invalid' });
   assert.throws(() => nameOf('', ''), { message: 'empty hostname is invalid' });
 });
+
+test('a rate of zero is the default one, and a negative one is no bound', () => {
+  const rate = (kubeApiQps: number, kubeApiBurst: number) =>
+    proxyConfig({ ...DEFAULT_VALUES, kubeApiQps, kubeApiBurst }, 'n').kubeApi;
+  assert.deepEqual(rate(0, 0), { qps: 5, burst: 10 });
+  assert.deepEqual(rate(-1, 3), { qps: 0, burst: 3 });
+});

@@ -2,13 +2,14 @@
 import { PointsmanError } from '../base/errors.ts';
 import { type Cidr, parseCidr } from '../model/address.ts';
 import type { DurationMs } from './duration.ts';
-import type { FlagValues, LoggingValues } from './flag-values.ts';
+import { DEFAULT_VALUES, type FlagValues, type LoggingValues } from './flag-values.ts';
 import type { SocketAddress } from './socket-address.ts';
 import { bindAddresses, clusterCidrTexts, socketAddressOf, validate } from './validate.ts';
 
 export interface ProxyConfig {
   readonly kubeconfig: string;
   readonly master: string;
+  /** Requests a second, 0 for no bound, and at once. */
   readonly kubeApi: { readonly qps: number; readonly burst: number };
   /** As in the cluster: trimmed, in lower case. */
   readonly nodeName: string;
@@ -50,7 +51,7 @@ export function proxyConfig(values: FlagValues, hostname: string): ProxyConfig {
   return {
     kubeconfig: values.kubeconfig,
     master: values.master,
-    kubeApi: { qps: values.kubeApiQps, burst: values.kubeApiBurst },
+    kubeApi: kubeApiRate(values),
     nodeName,
     mode: 'nftables',
     clusterCidrs: clusterCidrTexts(values).flatMap((text) => parseCidr(text) ?? []),
@@ -62,6 +63,14 @@ export function proxyConfig(values: FlagValues, hostname: string): ProxyConfig {
     syncPeriodMs: values.syncPeriodMs,
     oomScoreAdj: values.oomScoreAdj,
     logging: { format: values.loggingFormat, verbosity: values.verbosity, vmodule: values.vmodule },
+  };
+}
+
+/** As upstream's client takes them: 0 is its default, a negative rate is none. */
+function kubeApiRate({ kubeApiQps, kubeApiBurst }: FlagValues): ProxyConfig['kubeApi'] {
+  return {
+    qps: kubeApiQps === 0 ? DEFAULT_VALUES.kubeApiQps : Math.max(0, kubeApiQps),
+    burst: kubeApiBurst === 0 ? DEFAULT_VALUES.kubeApiBurst : kubeApiBurst,
   };
 }
 

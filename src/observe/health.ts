@@ -1,0 +1,102 @@
+// Whether this node's proxy is well, as /healthz and /livez tell (behaviour spec 6.1).
+import type { Family } from '../model/address.ts';
+
+/** What health needs of the own Node. */
+export interface NodeState {
+  /** It is being deleted. */
+  readonly deleting: boolean;
+  /** Keys. */
+  readonly taints: readonly string[];
+}
+
+export interface HealthOptions {
+  readonly families: readonly Family[];
+  /** A change that waits for twice this makes its family unhealthy. */
+  readonly syncPeriodMs: number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+export type HealthPath = '/healthz' | '/livez';
+
+export interface HealthAnswer {
+  readonly status: 200 | 503;
+  readonly body: string;
+}
+
+export interface Health {
+  /** A change waits to be committed. Only the first counts until `updated`. */
+  queued(): void;
+  /** All that was queued is in the kernel. */
+  updated(): void;
+  /** The own Node as last seen; undefined when it is not in the cluster. */
+  setNode(node: NodeState | undefined): void;
+  /** Whether all families are well: what Service health checks ask. */
+  readonly healthy: boolean;
+  answer(path: HealthPath): HealthAnswer;
+}
+
+/** Cluster autoscaler sets it on a node that it is about to remove. */
+const LEAVING_TAINT = 'ToBeDeletedByClusterAutoscaler';
+/** What Go prints for a time that was never set. */
+const NEVER = '0001-01-01T00:00:00Z';
+
+interface FamilyState {
+  queuedAt: number | undefined;
+  updatedAt: number | undefined;
+}
+
+export function createHealth({ families, syncPeriodMs, now }: HealthOptions): Health {
+  const states = new Map<Family, FamilyState>(
+    families.map((family) => [family, { queuedAt: undefined, updatedAt: undefined }]),
+  );
+  let node: NodeState | undefined;
+
+  const isWell = ({ queuedAt }: FamilyState, at: number): boolean =>
+    queuedAt === undefined || at - queuedAt < 2 * syncPeriodMs;
+  const allWell = (at: number): boolean => [...states.values()].every((state) => isWell(state, at));
+
+  return {
+    queued() {
+      for (const state of states.values()) state.queuedAt ??= now();
+    },
+    updated() {
+      for (const state of states.values()) {
+        state.queuedAt = undefined;
+        state.updatedAt = now();
+      }
+    },
+    setNode(seen) {
+      node = seen;
+    },
+    get healthy() {
+      return allWell(now());
+    },
+    answer(path) {
+      const at = now();
+      const healthy = allWell(at);
+      const nodeEligible = node !== undefined && !node.deleting && !node.taints.includes(LEAVING_TAINT);
+      const good = healthy && (path === '/livez' || nodeEligible);
+      const status: Record<string, { readonly lastUpdated: string; readonly healthy: boolean }> = {};
+      let latest: number | undefined;
+      for (const [family, state] of states) {
+        // A family that nothing was ever asked of has no state to tell.
+        if (state.updatedAt === undefined && state.queuedAt === undefined) continue;
+        status[family] = { lastUpdated: timeText(state.updatedAt), healthy: isWell(state, at) };
+        if (state.updatedAt !== undefined) latest = Math.max(latest ?? 0, state.updatedAt);
+      }
+      const body = {
+        lastUpdated: timeText(good ? at : latest),
+        currentTime: timeText(at),
+        ...(path === '/healthz' ? { nodeEligible } : {}),
+        healthy,
+        ...(Object.keys(status).length === 0 ? {} : { status }),
+      };
+      return { status: good ? 200 : 503, body: JSON.stringify(body) };
+    },
+  };
+}
+
+function timeText(at: number | undefined): string {
+  return at === undefined ? NEVER : new Date(at).toISOString();
+}

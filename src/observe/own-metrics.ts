@@ -1,0 +1,156 @@
+// Metrics that only Pointsman has.
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** What is known of one watched resource. */
+export interface CacheState {
+  readonly resource: string;
+  /** Seconds since the server last sent anything about it; undefined before the first time. */
+  readonly ageSeconds: number | undefined;
+  readonly objects: number;
+  readonly inStep: boolean;
+  /** Lists and watches begun after the first. */
+  readonly restarts: number;
+}
+
+/** What is counted elsewhere, asked at each scrape. */
+export interface OwnSources {
+  readonly caches: () => readonly CacheState[];
+  /** Objects or entries that are set aside, by kind. */
+  readonly quarantined: () => Readonly<Record<'object' | 'entry', number>>;
+  /** Frontends that two Services claim. */
+  readonly clashes: () => number;
+  readonly entries: () => number;
+  readonly kernelThreadRestarts: () => number;
+}
+
+export type ReconcileCause = 'start' | 'failure' | 'foreign-change' | 'audit';
+
+/** What one sync sent to the kernel. */
+export interface KernelWork {
+  readonly messages: number;
+  readonly kernelMs: number;
+}
+
+export interface OwnMetrics {
+  reconciled(cause: ReconcileCause): void;
+  committed(work: KernelWork): void;
+}
+
+const KERNEL_BUCKETS = Array.from({ length: 16 }, (_, k) => 2 ** k / 10_000);
+
+export function createOwnMetrics(registry: Registry, version: string, sources: OwnSources): OwnMetrics {
+  const registers = [registry];
+  new Gauge({
+    name: 'pointsman_build_info',
+    help: 'Always 1; the label tells the version',
+    labelNames: ['version'],
+    registers,
+  }).set({ version }, 1);
+
+  const perCache = (name: string, help: string, value: (cache: CacheState) => number | undefined): void => {
+    new Gauge({
+      name,
+      help,
+      labelNames: ['resource'],
+      registers,
+      collect() {
+        this.reset();
+        for (const cache of sources.caches()) {
+          const number = value(cache);
+          if (number !== undefined) this.set({ resource: cache.resource }, number);
+        }
+      },
+    });
+  };
+  perCache(
+    'pointsman_cache_age_seconds',
+    'Time since the API server last sent anything about a resource',
+    (cache) => cache.ageSeconds,
+  );
+  perCache('pointsman_cache_objects', 'Objects known of a resource', (cache) => cache.objects);
+  perCache('pointsman_cache_in_step', '1 while the watch of a resource is open and in step', (cache) =>
+    cache.inStep ? 1 : 0,
+  );
+  counted('pointsman_watch_restarts_total', 'Lists and watches begun after the first', ['resource'], () =>
+    sources.caches().map(({ resource, restarts }) => ({ labels: { resource }, value: restarts })),
+  );
+  counted(
+    'pointsman_kernel_thread_restarts_total',
+    'How often the kernel thread was started anew',
+    [],
+    () => [{ labels: {}, value: sources.kernelThreadRestarts() }],
+  );
+
+  new Gauge({
+    name: 'pointsman_quarantined',
+    help: 'What is set aside: objects that cannot be read in part or whole, entries that the kernel refuses',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      for (const [kind, count] of Object.entries(sources.quarantined())) this.set({ kind }, count);
+    },
+  });
+  new Gauge({
+    name: 'pointsman_frontend_clashes',
+    help: 'Frontends that more than one Service claims',
+    registers,
+    collect() {
+      this.set(sources.clashes());
+    },
+  });
+  new Gauge({
+    name: 'pointsman_entries',
+    help: 'Frontends in the forwarding table',
+    registers,
+    collect() {
+      this.set(sources.entries());
+    },
+  });
+
+  const reconciles = new Counter({
+    name: 'pointsman_reconciles_total',
+    help: 'How often everything was compared with the kernel, and why',
+    labelNames: ['cause'],
+    registers,
+  });
+  const messages = new Counter({
+    name: 'pointsman_commit_messages_total',
+    help: 'Messages sent to the kernel to change it',
+    registers,
+  });
+  const kernelTime = new Histogram({
+    name: 'pointsman_commit_kernel_seconds',
+    help: 'Time that a sync spent in the kernel',
+    buckets: KERNEL_BUCKETS,
+    registers,
+  });
+
+  return {
+    reconciled(cause) {
+      reconciles.inc({ cause });
+    },
+    committed(work) {
+      messages.inc(work.messages);
+      if (work.messages > 0) kernelTime.observe(work.kernelMs / 1000);
+    },
+  };
+
+  /** A counter whose value is kept elsewhere. */
+  function counted<T extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly T[],
+    values: () => readonly { readonly labels: Partial<Record<T, string>>; readonly value: number }[],
+  ): void {
+    new Counter<T>({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect() {
+        this.reset();
+        for (const { labels, value } of values()) this.inc(labels, value);
+      },
+    });
+  }
+}
