@@ -43,13 +43,14 @@ export const EVENT_LIMITS: EventLimits = {
 const IDLE_MS = 3_600_000;
 
 export interface EventRecorderOptions {
-  readonly transport: Transport;
+  readonly transport: Pick<Transport, 'json'>;
   readonly source: EventSource;
   readonly log: Logger;
   readonly limits?: Partial<EventLimits>;
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
   readonly random?: () => number;
+  readonly sleep?: typeof sleep;
 }
 
 export interface EventRecorder {
@@ -78,9 +79,9 @@ interface Series {
 }
 
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
-  const { transport, source, log, now = Date.now, random = Math.random } = options;
+  const { transport, source, log, now = Date.now, random = Math.random, sleep: pause = sleep } = options;
   const limits = { ...EVENT_LIMITS, ...options.limits };
-  const rate = createRateLimit({ qps: limits.qps, burst: limits.burst, now });
+  const rate = createRateLimit({ qps: limits.qps, burst: limits.burst, now, sleep: pause });
   const books = new Map<string, Series>();
   let serial = 0;
   let dropped = 0;
@@ -200,7 +201,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
         if (typeof due === 'number') {
           const waker = new AbortController();
           wake = () => waker.abort();
-          await sleep(due, AbortSignal.any([signal, waker.signal]));
+          await pause(due, AbortSignal.any([signal, waker.signal]));
         } else if (await rate.wait(signal)) await tell(due, signal);
       }
     },

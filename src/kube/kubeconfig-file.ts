@@ -68,6 +68,10 @@ const texts = v.nullish(v.array(v.string(QUOTED), 'must be a list of texts'));
 const VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'] as const;
 const MODES = ['Never', 'IfAvailable', 'Always'] as const;
 
+/** To valibot a list is an object too. */
+const noList = (message: string) =>
+  v.custom<object>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), message);
+
 const Cluster = v.looseObject(
   {
     server: v.string('must be a URL such as "https://192.0.2.10:6443"'),
@@ -78,7 +82,7 @@ const Cluster = v.looseObject(
     'proxy-url': text,
     'disable-compression': flag,
     extensions: v.nullish(
-      v.array(v.looseObject({ name: v.string(NAME), extension: v.unknown() }), 'must be a list'),
+      v.array(v.looseObject({ name: v.string(NAME), extension: v.nullish(v.unknown()) }), 'must be a list'),
     ),
   },
   'must hold at least a server',
@@ -99,24 +103,27 @@ const Exec = v.looseObject({
   interactiveMode: v.nullish(v.picklist(MODES, 'must be "Never", "IfAvailable" or "Always"')),
 });
 
-const User = v.looseObject(
-  {
-    'client-certificate': path,
-    'client-certificate-data': data,
-    'client-key': path,
-    'client-key-data': data,
-    token: text,
-    tokenFile: path,
-    username: text,
-    password: text,
-    as: text,
-    'as-uid': text,
-    'as-groups': texts,
-    'as-user-extra': v.nullish(v.record(v.string(), v.array(v.string(QUOTED)), 'must map names to lists')),
-    'auth-provider': v.unknown(),
-    exec: v.nullish(Exec),
-  },
-  'must be a map',
+const User = v.pipe(
+  noList('must be a map'),
+  v.looseObject(
+    {
+      'client-certificate': path,
+      'client-certificate-data': data,
+      'client-key': path,
+      'client-key-data': data,
+      token: text,
+      tokenFile: path,
+      username: text,
+      password: text,
+      as: text,
+      'as-uid': text,
+      'as-groups': texts,
+      'as-user-extra': v.nullish(v.record(v.string(), v.array(v.string(QUOTED)), 'must map names to lists')),
+      'auth-provider': v.nullish(v.unknown()),
+      exec: v.nullish(Exec),
+    },
+    'must be a map',
+  ),
 );
 
 const Context = v.looseObject(
@@ -124,18 +131,26 @@ const Context = v.looseObject(
   'must hold at least a cluster',
 );
 
-const Config = v.looseObject(
-  {
-    kind: v.nullish(v.literal('Config', 'must be "Config"')),
-    apiVersion: v.nullish(v.literal('v1', 'must be "v1"')),
-    'current-context': text,
-    clusters: v.nullish(v.array(v.looseObject({ name: v.string(NAME), cluster: Cluster }), 'must be a list')),
-    users: v.nullish(
-      v.array(v.looseObject({ name: v.string(NAME), user: v.nullish(User) }), 'must be a list'),
-    ),
-    contexts: v.nullish(v.array(v.looseObject({ name: v.string(NAME), context: Context }), 'must be a list')),
-  },
-  'must be a kubeconfig: clusters, users, contexts, current-context',
+const CONFIG = 'must be a kubeconfig: clusters, users, contexts, current-context';
+const Config = v.pipe(
+  noList(CONFIG),
+  v.looseObject(
+    {
+      kind: v.nullish(v.literal('Config', 'must be "Config"')),
+      apiVersion: v.nullish(v.literal('v1', 'must be "v1"')),
+      'current-context': text,
+      clusters: v.nullish(
+        v.array(v.looseObject({ name: v.string(NAME), cluster: Cluster }), 'must be a list'),
+      ),
+      users: v.nullish(
+        v.array(v.looseObject({ name: v.string(NAME), user: v.nullish(User) }), 'must be a list'),
+      ),
+      contexts: v.nullish(
+        v.array(v.looseObject({ name: v.string(NAME), context: Context }), 'must be a list'),
+      ),
+    },
+    CONFIG,
+  ),
 );
 
 /** Values of these fields never appear in a message. */
