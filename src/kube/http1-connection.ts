@@ -20,12 +20,22 @@ export function createHttp1Connection(
   timing: TransportTiming,
   onClose: () => void,
 ): Connection {
-  const pool = { keepAlive: true, maxFreeSockets: 4 };
+  const keeping = { keepAlive: true, maxFreeSockets: 4 };
   const agent =
     tls === undefined
-      ? new http.Agent(pool)
-      : new https.Agent({ ...pool, ...tls, ALPNProtocols: ['http/1.1'], maxCachedSessions: 0 });
+      ? new http.Agent(keeping)
+      : new https.Agent({ ...keeping, ...tls, ALPNProtocols: ['http/1.1'], maxCachedSessions: 0 });
   const open = new Set<http.ClientRequest>();
+  const pool: Pool = {
+    began: (request) => open.add(request),
+    ended(request) {
+      open.delete(request);
+      settle();
+    },
+  };
+  const settle = (): void => {
+    if (!usable && open.size === 0) destroy();
+  };
   let usable = true;
   let proven = false;
   let retiring: NodeJS.Timeout | undefined;
@@ -57,12 +67,13 @@ export function createHttp1Connection(
       signal?.throwIfAborted();
       const send = tls === undefined ? http.request : https.request;
       try {
-        const response = await exchange(server, send, agent, open, request, timing, signal);
+        const response = await exchange(server, send, agent, pool, request, timing, signal);
         proven = true;
         return response;
       } catch (error) {
-        // The next connection asks anew which protocol the server speaks.
-        if (signal?.aborted !== true) retire(timing.retire);
+        // The next connection asks anew which protocol the server speaks. Watches that run may go on.
+        if (signal?.aborted !== true) usable = false;
+        settle();
         throw error;
       }
     },
@@ -71,11 +82,17 @@ export function createHttp1Connection(
   };
 }
 
+/** The requests that are under way. */
+interface Pool {
+  began(request: http.ClientRequest): void;
+  ended(request: http.ClientRequest): void;
+}
+
 function exchange(
   server: URL,
   send: typeof http.request,
   agent: http.Agent,
-  open: Set<http.ClientRequest>,
+  pool: Pool,
   { method, path, headers, body }: WireRequest,
   timing: TransportTiming,
   signal: AbortSignal | undefined,
@@ -89,7 +106,7 @@ function exchange(
       path,
       headers: headers as http.OutgoingHttpHeaders,
     });
-    open.add(request);
+    pool.began(request);
     const fail = (ms: number, what: string) =>
       setTimeout(() => {
         request.destroy(
@@ -125,7 +142,7 @@ function exchange(
     });
     request.on('error', (error) => reject(unreachable(server, error)));
     request.once('close', () => {
-      open.delete(request);
+      pool.ended(request);
       clearTimeout(late);
       clearTimeout(unconnected);
       signal?.removeEventListener('abort', onAbort);

@@ -2,7 +2,7 @@
 import { PointsmanError } from '../base/errors.ts';
 import { createListScanner } from './list-scanner.ts';
 import { readChunks } from './read-chunks.ts';
-import { inSlices } from './slices.ts';
+import { createSlices } from './slices.ts';
 import type { RequestOptions, Transport } from './transport.ts';
 import { type ApiObject, isObject, metadataOf } from './watch-event.ts';
 
@@ -28,6 +28,7 @@ export interface ListOptions {
 /** Reads all pages; returns the list's version. Throws as `Transport.stream` does, and E_API_MALFORMED. */
 export async function listPages(options: ListOptions): Promise<string> {
   const { transport, path, query, notOlderThan, pageSize, silenceMs, signal, onContact, onObject } = options;
+  const slices = createSlices();
   let next = '';
   let version: string | undefined;
   do {
@@ -42,6 +43,7 @@ export async function listPages(options: ListOptions): Promise<string> {
       query: { ...query, limit: pageSize, ...place },
       signal,
       compressed: true,
+      unbounded: next !== '',
     });
     onContact();
     const scanner = createListScanner();
@@ -51,7 +53,7 @@ export async function listPages(options: ListOptions): Promise<string> {
       () => silenceMs,
       (chunk) => {
         onContact();
-        return inSlices(scanner.push(chunk), (item) => onObject(parseItem(item, path)));
+        return slices.each(scanner.push(chunk), (item) => onObject(parseItem(item, path)));
       },
     );
     const { resourceVersion, continue: token } = metadataOf(scanner.end());

@@ -26,8 +26,8 @@ export interface RequestOptions {
 }
 
 export interface StreamOptions extends RequestOptions {
-  /** Watches do not count against the rate bound, as in upstream's client. */
-  readonly watch?: boolean;
+  /** Passes the rate bound by: watches do, as in upstream's client, and the further pages of a list. */
+  readonly unbounded?: boolean;
 }
 
 export interface ApiResponse {
@@ -86,7 +86,7 @@ export function createTransport(options: TransportOptions): Transport {
 
   async function send(method: string, path: string, options: StreamOptions): Promise<WireResponse> {
     const { query = {}, contentType = 'application/json', accept = 'application/json', signal } = options;
-    if (options.watch !== true && !(await limit.wait(signal))) throw signal?.reason;
+    if (options.unbounded !== true && !(await limit.wait(signal))) throw signal?.reason;
     const body = options.body === undefined ? undefined : Buffer.from(JSON.stringify(options.body));
     const start = performance.now();
     const report = (status: number): void => {

@@ -2,7 +2,7 @@
 import { PointsmanError } from '../base/errors.ts';
 import { createLineSplitter } from './line-splitter.ts';
 import { isSilence, readChunks } from './read-chunks.ts';
-import { inSlices } from './slices.ts';
+import { createSlices } from './slices.ts';
 import type { RequestOptions, Transport } from './transport.ts';
 import { parseWatchEvent, type WatchEvent } from './watch-event.ts';
 
@@ -37,7 +37,7 @@ export async function runWatch(options: WatchOptions): Promise<WatchEnd> {
   let overdue: NodeJS.Timeout | undefined;
   let isOverdue = false;
   try {
-    const { body } = await transport.stream(path, { query, signal, watch: true });
+    const { body } = await transport.stream(path, { query, signal, unbounded: true });
     opened = true;
     options.onOpen();
     overdue = setTimeout(() => {
@@ -45,9 +45,10 @@ export async function runWatch(options: WatchOptions): Promise<WatchEnd> {
       body.destroy(new Error('overdue'));
     }, options.overdue);
     const lines = createLineSplitter();
+    const slices = createSlices();
     await readChunks(body, `watch of ${path}`, options.silence, (chunk) => {
       options.onContact();
-      return inSlices(lines.push(chunk), (line) => onEvent(parseWatchEvent(line)));
+      return slices.each(lines.push(chunk), (line) => onEvent(parseWatchEvent(line)));
     });
     finish(lines.rest(), onEvent);
     return { kind: 'ended' };

@@ -315,6 +315,27 @@ test('an event without its newline at the end counts', () =>
     server.put('e');
   }));
 
+test('a server that hangs before it answers is asked again', () =>
+  withServer({}, async (server, start) => {
+    server.once(isStream, () => {});
+    const watched = start({ transportTiming: { head: 100 } });
+    await synced(watched);
+    assert.deepEqual(keys(watched), ABC);
+    said(watched, /did not answer GET .* in 0.1 s, trying again/);
+  }));
+
+test('a server that drops every watch after one event is still followed, and the log stays short', () =>
+  withServer({}, async (server, start) => {
+    const watched = start();
+    await synced(watched);
+    for (let index = 0; index < 20; index += 1) {
+      server.put('a', { spec: { value: index } });
+      await watched.until(`change ${index}`, () => watched.objects.get('shop/a') === index);
+      server.endWatches();
+    }
+    assert.ok(watched.lines.length <= 11, watched.lines.join('\n'));
+  }));
+
 test('an object of 1 MB, unknown fields and duplicate keys pass', () =>
   withServer({}, async (server, start) => {
     const watched = start();

@@ -7,8 +7,10 @@ import { after, test } from 'node:test';
 import { silentLogger } from '../../src/base/log.ts';
 import type { ClusterAccess } from '../../src/kube/access.ts';
 import { apiStatusOf } from '../../src/kube/api-status.ts';
+import { TRANSPORT_TIMING } from '../../src/kube/connection.ts';
 import { createCredentials } from '../../src/kube/credentials.ts';
 import { createExecPlugin } from '../../src/kube/exec-plugin.ts';
+import { createHttp1Connection } from '../../src/kube/http1-connection.ts';
 import { constantText, createRefreshedFile } from '../../src/kube/refreshed-file.ts';
 import { createTransport, type TransportOptions } from '../../src/kube/transport.ts';
 import { createAuthority } from './certificates.ts';
@@ -401,6 +403,19 @@ test('requests are reported for metrics, answered or not', async () => {
   await server.close();
   await assert.rejects(transport.request('GET', SERVICES));
   assert.deepEqual(reports, [200, 0]);
+});
+
+test('a plain connection that failed is closed for good once its requests are over', async () => {
+  const server = await startServer({ protocol: 'http' });
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const connection = createHttp1Connection(new URL(server.url), undefined, TRANSPORT_TIMING, resolve);
+  const request = { method: 'GET', path: SERVICES, headers: {} };
+  const { body } = await connection.exchange(request, undefined);
+  body.destroy();
+  await server.close();
+  await assert.rejects(connection.exchange(request, undefined), { code: 'E_API_UNREACHABLE' });
+  assert.equal(connection.usable, false);
+  await closed;
 });
 
 test('a closed transport refuses work', async () => {
