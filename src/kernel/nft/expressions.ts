@@ -3,6 +3,7 @@ import { attributeMap, attributesOf, stringOf } from '../netlink/reader.ts';
 import type { NetlinkWriter } from '../netlink/writer.ts';
 import { NFTA_LIST_ELEM } from './constants.ts';
 import { type Bitwise, bitwise } from './expressions/bitwise.ts';
+import { type ByteOrder, byteOrder } from './expressions/byteorder.ts';
 import type { AnonymousSetIds, Attributes, ExpressionCodec } from './expressions/codec.ts';
 import { type Compare, compare, type Range, range } from './expressions/compare.ts';
 import { type CtLoad, ctLoad } from './expressions/conntrack.ts';
