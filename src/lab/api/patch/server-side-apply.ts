@@ -131,10 +131,10 @@ export function applyIntent(
   return {
     ok: true,
     object: {
-      ...result,
-      ...(hidesStatus && live?.status !== undefined ? { status: live.status } : {}),
       kind: intent.kind,
       apiVersion: intent.apiVersion,
+      ...result,
+      ...(hidesStatus && live?.status !== undefined ? { status: live.status } : {}),
       metadata: withFields(
         {
           ...base.metadata,

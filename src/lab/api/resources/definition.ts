@@ -1,6 +1,7 @@
 // What the server knows about one resource, as data and a few pure functions.
 import type { ApiObject } from '../api-object.ts';
 import type { FieldError } from '../field-error.ts';
+import type { JsonObject } from '../json.ts';
 import type { NameRule } from '../names.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import type { SelectableFields } from '../store/selector.ts';
@@ -62,6 +63,8 @@ export interface Definition<T extends ApiObject> {
   readonly unconditionalUpdate: boolean;
   /** A deletion answers with the object rather than a Status. */
   readonly returnsDeleted: boolean;
+  /** The fields beside metadata of an object with nothing in it, as bookmarks show it. */
+  readonly blank: JsonObject;
   /** What every answer about the resource warns of. */
   readonly warning: string | undefined;
   /** Fills in what the client left out. Comes right after decoding, before anything else sees the object. */
@@ -117,6 +120,7 @@ export function defineResource<T extends ApiObject>(
     createOnUpdate: false,
     unconditionalUpdate: true,
     returnsDeleted: false,
+    blank: {},
     warning: undefined,
     defaults: (object) => object,
     prepareCreate: (object) => object,

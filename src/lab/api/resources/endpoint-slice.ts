@@ -146,6 +146,7 @@ export const ENDPOINT_SLICES: Resource = defineResource<EndpointSlice>({
   nameRule: dnsSubdomain,
   hasGeneration: true,
   createOnUpdate: true,
+  blank: { addressType: '', endpoints: null, ports: null },
   schema: resourceSchema(`${DISCOVERY}.EndpointSlice`, {
     addressType: textKept,
     endpoints: list(ENDPOINT, 'kept'),

@@ -27,6 +27,7 @@ export const NAMESPACES: Resource = defineResource<Namespace>({
   verbs: ALL_VERBS.filter((verb) => verb !== 'deletecollection'),
   nameRule: dnsLabel,
   hasStatus: true,
+  blank: { spec: {}, status: {} },
   schema: resourceSchema(`${CORE}.Namespace`, {
     spec: object(`${CORE}.NamespaceSpec`, { finalizers: set(text) }),
     status: object(`${CORE}.NamespaceStatus`, {

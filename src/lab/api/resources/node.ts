@@ -89,6 +89,7 @@ export const NODES: Resource = defineResource<Node>({
   namespaced: false,
   nameRule: dnsSubdomain,
   hasStatus: true,
+  blank: { spec: {}, status: {} },
   schema: resourceSchema(`${CORE}.Node`, {
     spec: object(`${CORE}.NodeSpec`, {
       podCIDR: text,

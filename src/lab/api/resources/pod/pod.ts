@@ -96,6 +96,7 @@ export const PODS: Resource = defineResource<Pod>({
   hasStatus: true,
   hasGeneration: true,
   returnsDeleted: true,
+  blank: { spec: { containers: null }, status: {} },
   schema: POD_SCHEMA,
   columns: POD_COLUMNS,
   cells: podCells,

@@ -93,6 +93,7 @@ export const SERVICES: Resource = defineResource<Service>({
   hasStatus: true,
   createOnUpdate: true,
   returnsDeleted: true,
+  blank: { spec: {}, status: { loadBalancer: {} } },
   schema: SERVICE_SCHEMA,
   columns: [
     NAME_COLUMN,
