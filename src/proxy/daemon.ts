@@ -1,0 +1,186 @@
+// The proxy as a whole: everything is made here, wired, run, and taken down in order.
+import { readFileSync } from 'node:fs';
+import { sleep } from '../base/backoff.ts';
+import type { Logger } from '../base/log.ts';
+import type { ProxyConfig } from '../config/proxy-config.ts';
+import type { SocketAddress } from '../config/socket-address.ts';
+import { findAccess } from '../kube/find-access.ts';
+import { createTransport, type RequestReport } from '../kube/transport.ts';
+import { createHealth } from '../observe/health.ts';
+import { healthRoutes, metricsRoutes } from '../observe/http-routes.ts';
+import { type HttpRoutes, type HttpServer, startHttpServer } from '../observe/http-server.ts';
+import type { Log } from '../observe/log.ts';
+import { createMetrics } from '../observe/metrics.ts';
+import { createClusterState } from './cluster-state.ts';
+import type { OpenDataPath } from './data-path.ts';
+import { checkClusterCidrs, detectFamilies } from './families.ts';
+import { createIntake } from './intake.ts';
+import { setOomScore } from './oom-score.ts';
+import { createPendingChanges } from './pending-changes.ts';
+import { createQuarantine } from './quarantine.ts';
+import { createSyncLoop, type SyncLoop } from './sync-loop.ts';
+import { createSyncReports } from './sync-reports.ts';
+import { tableSettings } from './table-settings.ts';
+import { createWatches, type Watches } from './watches.ts';
+
+export interface DaemonOptions {
+  readonly config: ProxyConfig;
+  readonly version: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+  readonly openDataPath: OpenDataPath;
+  /** Ends the proxy in order; the rules stay in the kernel. */
+  readonly signal: AbortSignal;
+}
+
+/** As upstream waits for the own Node to appear (behaviour spec 1.6). */
+const NODE_WAIT_MS = 30_000;
+/** Upstream's longest time between two full syncs (behaviour spec 4). */
+const AUDIT_MS = 3_600_000;
+
+/**
+ * Runs the proxy until the signal aborts. Throws, before anything was written, E_KUBECONFIG, E_PERMISSION,
+ * E_KERNEL_FEATURE, E_KERNEL_THREAD, E_CONFIG or, where that is to be an error, E_BIND.
+ */
+export async function runDaemon(options: DaemonOptions): Promise<void> {
+  const { config, version, env, log, openDataPath, signal } = options;
+  const own = log.room('daemon');
+  const now = Date.now;
+  const clock = (): number => performance.now();
+  const startedAt = now();
+  own.info('Version info', { version, node: process.version });
+
+  const access = await findAccess({
+    env,
+    ...(config.kubeconfig === '' ? {} : { kubeconfig: config.kubeconfig }),
+    ...(config.master === '' ? {} : { master: config.master }),
+  });
+  const families = detectFamilies(textOf);
+  checkClusterCidrs(families, config.clusterCidrs);
+  await using dataPath = await openDataPath({ families, log });
+  const { backend } = dataPath;
+  await backend.probe();
+  own.info(`Using ${backend.mode} Proxier`, { nodeName: config.nodeName, apiServer: access.server.origin });
+  own.info(`kube-proxy running in ${families.length > 1 ? 'dual' : 'single'}-stack mode`, { families });
+  await setOomScore(config.oomScoreAdj, own);
+
+  const state = createClusterState({
+    nodeName: config.nodeName,
+    families,
+    settings: tableSettings(config, undefined),
+  });
+  const pending = createPendingChanges();
+  const quarantine = createQuarantine({ log: log.room('quarantine'), now, clock });
+  const health = createHealth({ families, syncPeriodMs: config.syncPeriodMs, now });
+  const metrics = createMetrics({
+    version,
+    families,
+    process: true,
+    sources: {
+      caches: () => watches.caches(),
+      quarantined: () => quarantine.counts,
+      clashes: () => state.clashes.size,
+      entries: () => state.table.entries.size,
+      kernelThreadRestarts: () => dataPath.restarts(),
+    },
+  });
+  const loop = createSyncLoop({
+    backend,
+    state,
+    pending,
+    quarantine,
+    observer: createSyncReports({ metrics, health, pending, dirty: () => state.dirty, now }),
+    timing: { minSyncMs: config.minSyncPeriodMs, longestRetryMs: config.syncPeriodMs, auditMs: AUDIT_MS },
+    log: log.room('sync'),
+    clock,
+    sleep,
+  });
+  using transport = createTransport({
+    access,
+    log: log.room('kube'),
+    userAgent: `pointsman/${version} (linux/${process.arch})`,
+    rate: config.kubeApi,
+    onRequest: (report: RequestReport) => metrics.upstream.request(report),
+  });
+  const watches = createWatches({
+    transport,
+    nodeName: config.nodeName,
+    log,
+    now,
+    intake: createIntake({
+      config,
+      state,
+      pending,
+      quarantine,
+      health,
+      metrics: metrics.upstream,
+      changed: () => loop.changed(),
+      startedAt,
+      log: log.room('node'),
+    }),
+  });
+
+  const serve = (name: string, at: SocketAddress | undefined, routes: HttpRoutes): HttpServer | undefined =>
+    at &&
+    startHttpServer({ name, ...at, routes, hardFail: config.bindAddressHardFail, log: log.room('http') });
+  await using healthServer = serve('health server', config.healthz, healthRoutes(health, metrics.upstream));
+  await using metricsServer = serve('metrics server', config.metrics, metricsRoutes(metrics, backend.mode));
+  if (config.bindAddressHardFail) await Promise.all([healthServer?.opened, metricsServer?.opened]);
+
+  await runTogether(signal, [
+    (ending) => watches.run(ending),
+    (ending) => loop.run(ending),
+    (ending) => openWhenListed(watches, loop, config.nodeName, own, ending),
+  ]);
+  own.info('The proxy ends, the rules stay in the kernel');
+}
+
+/** Lets the loop write once all that decides about rules is known (behaviour spec 2, initial sync gate). */
+async function openWhenListed(
+  watches: Watches,
+  loop: SyncLoop,
+  nodeName: string,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  const ended = Promise.withResolvers<'ended'>();
+  signal.addEventListener('abort', () => ended.resolve('ended'), { once: true });
+  if ((await Promise.race([watches.listed, ended.promise])) === 'ended') return;
+  // The Node's zone and addresses decide about entries too: without them a restart would commit a difference and back.
+  const timer = new AbortController();
+  const listed = watches.nodeListed.then(() => timer.abort());
+  await Promise.race([listed, ended.promise, sleep(NODE_WAIT_MS, timer.signal)]);
+  timer.abort();
+  if (signal.aborted) return;
+  const node = watches.caches().find(({ resource }) => resource === 'node');
+  if (node?.objects === 0)
+    log.warn('The own Node is not in the cluster, going on without its zone and addresses', { nodeName });
+  loop.open();
+}
+
+/** Runs tasks until the signal aborts; when one fails the others are ended, and its error is thrown. */
+async function runTogether(
+  signal: AbortSignal,
+  tasks: readonly ((ending: AbortSignal) => Promise<void>)[],
+): Promise<void> {
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  const running = tasks.map((task) => task(ending.signal));
+  try {
+    await Promise.all(running);
+  } finally {
+    end();
+    signal.removeEventListener('abort', end);
+    await Promise.allSettled(running);
+  }
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

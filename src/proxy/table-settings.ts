@@ -1,0 +1,27 @@
+// What holds for all entries, from the configuration and the own Node.
+import type { ProxyConfig } from '../config/proxy-config.ts';
+import { type Family, familyOf } from '../model/address.ts';
+import type { Node } from '../model/node.ts';
+import type { ForwardingTable, TableSettings } from '../plan/forwarding-table.ts';
+
+/** The node's first address of a family serves node ports, all do while none is known (behaviour spec 1.6, `primary`). */
+export function tableSettings(
+  { clusterCidrs, masqueradeAll }: Pick<ProxyConfig, 'clusterCidrs' | 'masqueradeAll'>,
+  node: Pick<Node, 'addresses'> | undefined,
+): ForwardingTable['settings'] {
+  const settingsOf = (family: Family): TableSettings => {
+    const cidr = clusterCidrs.find((candidate) => candidate.family === family);
+    const primary = node?.addresses.find((address) => familyOf(address) === family && !isLoopback(address));
+    return {
+      masqueradeAll,
+      localDetector: cidr === undefined ? { kind: 'none' } : { kind: 'cidr', cidr },
+      serviceCidrs: [],
+      nodePortAddresses: primary === undefined ? 'all' : [primary],
+    };
+  };
+  return { IPv4: settingsOf('IPv4'), IPv6: settingsOf('IPv6') };
+}
+
+function isLoopback(address: string): boolean {
+  return address.startsWith('127.') || address === '::1';
+}
