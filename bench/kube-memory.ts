@@ -64,7 +64,7 @@ function collectGarbage(): void {
 /** Reads both resources into nothing and tells what that took. */
 async function measure(how: 'stream' | 'pages', transport: Transport): Promise<object> {
   collectGarbage();
-  const heapBefore = process.memoryUsage().heapUsed;
+  const { heapUsed: heapBefore, rss: rssBefore } = process.memoryUsage();
   const cpu = process.cpuUsage();
   const start = performance.now();
   const delays = monitorEventLoopDelay({ resolution: 1 });
@@ -104,6 +104,7 @@ async function measure(how: 'stream' | 'pages', transport: Transport): Promise<o
     loop_blocked_max_ms: Math.round(delays.max / 1e5) / 10,
     heap_kept_mb: megabytes(heapAfter - heapBefore),
     heap_mb: megabytes(heapAfter),
+    rss_before_mb: megabytes(rssBefore),
     peak_rss_mb: megabytes(peak),
   };
 }

@@ -37,6 +37,8 @@ export interface MisbehavingServer {
   breakConnections(): void;
   /** Forgets the history: watches from older versions get 410. */
   compact(): void;
+  /** Keys of the objects it holds, sorted. */
+  readonly names: readonly string[];
   readonly openWatches: number;
   /** Connections opened so far. */
   readonly connections: number;
@@ -258,6 +260,9 @@ export async function startServer(options: ServerOptions): Promise<MisbehavingSe
     },
     get connections() {
       return connections;
+    },
+    get names() {
+      return [...objects.keys()].map((name) => `shop/${name}`).sort();
     },
     get openWatches() {
       return watchers.size;
