@@ -46,6 +46,9 @@ export function* messagesOf(datagram: Uint8Array): Generator<NetlinkMessage> {
     };
     at += (length + 3) & ~3;
   }
+  if (at < bytes.length) {
+    throw new PointsmanError('E_MALFORMED', `${bytes.length - at} bytes are no netlink message`);
+  }
 }
 
 /** Walks the attributes from `offset` on (4 for nfgenmsg). Flag bits are taken off the type. */

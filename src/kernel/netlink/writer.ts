@@ -11,6 +11,18 @@ export const NLA_MAX_LENGTH = 0xffff;
 
 const align4 = (length: number): number => (length + 3) & ~3;
 
+/** Writes a 16-bit unsigned integer in the machine's order. */
+export function putHostU16(bytes: Buffer, value: number, at: number): void {
+  if (LITTLE) bytes.writeUInt16LE(value, at);
+  else bytes.writeUInt16BE(value, at);
+}
+
+/** Writes the low 32 bits of an integer, signed or not, in the machine's order. */
+export function putHostU32(bytes: Buffer, value: number, at: number): void {
+  if (LITTLE) bytes.writeUInt32LE(value >>> 0, at);
+  else bytes.writeUInt32BE(value >>> 0, at);
+}
+
 /**
  * A growing buffer with netlink's writing rules. Integers named `be` are network order, as nf_tables and ctnetlink
  * want them; those named `host` are the machine's order, as rtnetlink wants them. Padding is always zero.
@@ -55,14 +67,8 @@ export function createNetlinkWriter(initialBytes = 4096): NetlinkWriter {
     buffer.copy(larger, 0, 0, at);
     buffer = larger;
   };
-  const host16At = (offset: number, value: number): void => {
-    if (LITTLE) buffer.writeUInt16LE(value, offset);
-    else buffer.writeUInt16BE(value, offset);
-  };
-  const host32At = (offset: number, value: number): void => {
-    if (LITTLE) buffer.writeUInt32LE(value >>> 0, offset);
-    else buffer.writeUInt32BE(value >>> 0, offset);
-  };
+  const host16At = (offset: number, value: number): void => putHostU16(buffer, value, offset);
+  const host32At = (offset: number, value: number): void => putHostU32(buffer, value, offset);
   /** Writes an attribute header, makes room for the payload, and returns the payload's offset. */
   const attribute = (type: number, payload: number): number => {
     const length = NLA_HDRLEN + payload;
