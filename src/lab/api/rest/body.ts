@@ -2,7 +2,9 @@
 import { parseDocument } from 'yaml';
 import type { JsonValue } from '../json.ts';
 import { parseJson } from '../json.ts';
+import { decodeProtobuf, PROTOBUF_TYPE } from '../protobuf/decode.ts';
 import { duplicateFields } from '../schema/duplicate-fields.ts';
+import type { ObjectSchema } from '../schema/schema.ts';
 import { badRequest, type Failed, failure, unsupportedMediaType } from '../status.ts';
 import { mediaType } from './media.ts';
 import type { ApiRequest } from './request.ts';
@@ -44,14 +46,24 @@ function parse(text: string, yaml: boolean, kind: string): Body | Failed {
   return { ok: true, value: (document.toJS() ?? null) as JsonValue, duplicates: [] };
 }
 
+/** What a body should hold; the schema reads it from protobuf. */
+export interface Expected {
+  readonly kind: string;
+  readonly schema: ObjectSchema;
+}
+
 export const JSON_TYPE = 'application/json';
+const OBJECT_TYPES = [JSON_TYPE, 'application/yaml', PROTOBUF_TYPE];
 const YAML_TYPES = ['application/yaml', 'application/apply-patch+yaml'];
 
-/** Reads a body of one of `types`. `kind` is what it should hold, for the error's sake. */
+const tooLarge = (): Failed =>
+  failure(413, 'RequestEntityTooLarge', 'Request entity too large: limit is 3145728');
+
+/** Reads a body of one of `types`; those of whole objects unless said otherwise. */
 export async function readBody(
   request: ApiRequest,
-  kind: string,
-  types: readonly string[] = [JSON_TYPE, 'application/yaml'],
+  expected: Expected,
+  types: readonly string[] = OBJECT_TYPES,
 ): Promise<Body | Failed> {
   const type = mediaType(request.header('content-type')) ?? JSON_TYPE;
   if (!types.includes(type))
@@ -61,17 +73,19 @@ export async function readBody(
           `the body of the request was in an unknown format - accepted media types include: ${types.join(', ')}`,
         );
   const bytes = await request.body();
-  if (bytes === undefined)
-    return failure(413, 'RequestEntityTooLarge', 'Request entity too large: limit is 3145728');
-  return parse(bytes.toString('utf8'), YAML_TYPES.includes(type), kind);
+  return bytes === undefined ? tooLarge() : read(bytes, type, expected);
 }
 
 /** A body that may be left out. */
-export async function readOptionalBody(request: ApiRequest, kind: string): Promise<Body | Failed> {
+export async function readOptionalBody(request: ApiRequest, expected: Expected): Promise<Body | Failed> {
   const bytes = await request.body();
-  if (bytes === undefined)
-    return failure(413, 'RequestEntityTooLarge', 'Request entity too large: limit is 3145728');
+  if (bytes === undefined) return tooLarge();
   if (bytes.length === 0) return { ok: true, value: null, duplicates: [] };
-  const yaml = YAML_TYPES.includes(mediaType(request.header('content-type')) ?? JSON_TYPE);
-  return parse(bytes.toString('utf8'), yaml, kind);
+  return read(bytes, mediaType(request.header('content-type')) ?? JSON_TYPE, expected);
+}
+
+function read(bytes: Buffer, type: string, { kind, schema }: Expected): Body | Failed {
+  if (type !== PROTOBUF_TYPE) return parse(bytes.toString('utf8'), YAML_TYPES.includes(type), kind);
+  const decoded = decodeProtobuf(schema, bytes);
+  return decoded.ok ? { ...decoded, duplicates: [] } : badRequest(decoded.why);
 }

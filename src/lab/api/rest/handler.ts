@@ -6,6 +6,7 @@ import type { AskedRequest, Fault, Faults } from '../faults.ts';
 import { ANONYMOUS, bearerToken, type Tokens, type User, userOfCertificate } from '../identity/users.ts';
 import type { Registry } from '../registry/context.ts';
 import type { Resource } from '../resources/definition.ts';
+import { reviewSchema } from '../schema/requests.ts';
 import { failure, methodNotAllowed, noSuchPath, notAcceptable, unauthorized } from '../status.ts';
 import { readBody } from './body.ts';
 import { createDiscovery } from './discovery.ts';
@@ -78,7 +79,10 @@ export function createHandler(options: HandlerOptions): Handler {
     const review = REVIEWS.find(({ group, plural }) => path === `/apis/${group}/v1/${plural}`);
     if (review === undefined) return jsonReply(404, noSuchPath().status);
     if (request.method !== 'POST') return jsonReply(405, methodNotAllowed().status);
-    const body = await readBody(request, review.kind);
+    const body = await readBody(request, {
+      kind: review.kind,
+      schema: reviewSchema(review.group, review.kind),
+    });
     return body.ok
       ? jsonReply(201, reviewed(review, body.value, request.user, tokens))
       : jsonReply(body.status.code ?? 400, body.status);

@@ -1,6 +1,7 @@
 // Requests for resources, but for watches: from HTTP's words to the registry's and back.
 
 import type { Tokens } from '../identity/users.ts';
+import { isObject } from '../json.ts';
 import type { Registry, Target, WriteOptions } from '../registry/context.ts';
 import { type PatchType, patch } from '../registry/patch.ts';
 import { get, list, listMetadata, targetOf } from '../registry/read.ts';
@@ -8,6 +9,7 @@ import { type DeleteOptions, remove } from '../registry/remove.ts';
 import { createAccess } from '../registry/service-account-token.ts';
 import { create, update } from '../registry/write.ts';
 import type { Verb } from '../resources/definition.ts';
+import { DELETE_OPTIONS, EVICTION, TOKEN_REQUEST } from '../schema/requests.ts';
 import {
   type Answer,
   badRequest,
@@ -109,7 +111,7 @@ async function answerCreate(shape: Shape): Promise<Reply> {
   const { backing, request, route } = shape;
   const { resource, namespace } = route;
   if (resource.namespaced && namespace === undefined) return failed(methodNotAllowed());
-  const body = await readBody(request, resource.kind);
+  const body = await readBody(request, resource);
   if (!body.ok) return failed(body);
   const options = writeOptions(request);
   if ('ok' in options) return failed(options);
@@ -126,7 +128,7 @@ function subresourceOf({ subresource }: Route): Pick<WriteOptions, 'subresource'
 
 async function answerUpdate(shape: Shape, target: Target): Promise<Reply> {
   const { backing, request, route } = shape;
-  const body = await readBody(request, route.resource.kind);
+  const body = await readBody(request, route.resource);
   if (!body.ok) return failed(body);
   const options = writeOptions(request);
   if ('ok' in options) return failed(options);
@@ -148,7 +150,7 @@ const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
 async function answerPatch(shape: Shape, target: Target): Promise<Reply> {
   const { backing, request, route } = shape;
   const type = PATCH_TYPES[mediaType(request.header('content-type')) ?? ''];
-  const body = await readBody(request, route.resource.kind, Object.keys(PATCH_TYPES));
+  const body = await readBody(request, route.resource, Object.keys(PATCH_TYPES));
   if (!body.ok) return failed(body);
   const options = writeOptions(request);
   if ('ok' in options) return failed(options);
@@ -164,7 +166,7 @@ async function answerPatch(shape: Shape, target: Target): Promise<Reply> {
 }
 
 async function deletion(request: ApiRequest): Promise<{ readonly options: DeleteOptions } | Failed> {
-  const body = await readOptionalBody(request, 'DeleteOptions');
+  const body = await readOptionalBody(request, { kind: 'DeleteOptions', schema: DELETE_OPTIONS });
   return body.ok ? { options: deleteOptions(request.query, body.value) } : body;
 }
 
@@ -200,13 +202,16 @@ async function answerOther(backing: Backing, request: ApiRequest, route: Route):
   if (known !== 'pods/eviction' && known !== 'serviceaccounts/token') return failed(noSuchPath());
   if (request.method !== 'POST') return failed(methodNotAllowed());
   const target: Target = { resource, namespace, name };
-  const body = await readBody(request, known === 'pods/eviction' ? 'Eviction' : 'TokenRequest');
-  if (!body.ok) return failed(body);
   if (known === 'serviceaccounts/token') {
+    const body = await readBody(request, { kind: 'TokenRequest', schema: TOKEN_REQUEST });
+    if (!body.ok) return failed(body);
     const access = createAccess(backing.registry, target, body.value, backing.tokens);
     return access.ok ? jsonReply(201, access.object) : failed(access);
   }
-  const answer = remove(backing.registry, target, deleteOptions(request.query, body.value));
+  const body = await readBody(request, { kind: 'Eviction', schema: EVICTION });
+  if (!body.ok) return failed(body);
+  const options = isObject(body.value) ? body.value.deleteOptions : undefined;
+  const answer = remove(backing.registry, target, deleteOptions(request.query, options));
   if (!answer.ok) return failed(answer);
   return jsonReply(201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 }
