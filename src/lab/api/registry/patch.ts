@@ -133,7 +133,7 @@ function apply(registry: Registry, target: Target, body: JsonValue, options: Pat
           resource,
           namespace,
           withFields(complete, { metadata: { ...complete.metadata, name } }),
-          rest,
+          { ...rest, managed: true },
         )
       : replace(registry, target, live, complete, { ...rest, managed: true });
   return answer.ok ? { ...answer, warnings: [...answer.warnings, ...intent.warnings] } : answer;

@@ -20,6 +20,11 @@ import { find, type Registry, shown, storageOf, stored, type Target, type WriteO
 import { metadataErrors, newMetadata, nextMetadata } from './metadata.ts';
 import { finishDeletion } from './remove.ts';
 
+interface ManagedOptions extends WriteOptions {
+  /** metadata.managedFields is settled already. */
+  readonly managed?: boolean;
+}
+
 /** How often a generated name that is taken is drawn anew. */
 const NAME_TRIES = 8;
 
@@ -50,7 +55,7 @@ export function createAccepted(
   resource: Resource,
   namespace: string | undefined,
   accepted: ApiObject,
-  options: WriteOptions,
+  options: ManagedOptions,
 ): Answer {
   const { cluster } = registry;
   const storage = storageOf(registry, resource);
@@ -66,7 +71,10 @@ export function createAccepted(
   );
   // A new namespace carries its own name as a label, also a generated one.
   const named = storage.defaults({ ...given, metadata });
-  const managed = updateManagers(storage, undefined, named, { ...options, now: cluster.now() });
+  const managed =
+    options.managed === true
+      ? named
+      : updateManagers(storage, undefined, named, { ...options, now: cluster.now() });
   const reserved = storage.reserve(storage.prepareCreate(managed), undefined, cluster);
   const name = metadata.name ?? '';
   if (!reserved.ok) return invalid(storage, name, reserved.errors);
@@ -161,15 +169,14 @@ export function update(
 }
 
 /**
- * Puts `accepted`, a decoded object in the resource's own form, in the place of `before`, the stored one. `managed` says
- * that metadata.managedFields is settled already.
+ * Puts `accepted`, a decoded object in the resource's own form, in the place of `before`, the stored one.
  */
 export function replace(
   registry: Registry,
   target: Target,
   before: ApiObject,
   accepted: ApiObject,
-  options: WriteOptions & { readonly managed?: boolean },
+  options: ManagedOptions,
 ): Answer {
   const { cluster } = registry;
   const { resource, name } = target;

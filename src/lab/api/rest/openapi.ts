@@ -1,4 +1,5 @@
-// OpenAPI v3 from the resources' schemas: what kubectl reads for apply, edit, diff and explain.
+// OpenAPI v3 from the resources' schemas: what kubectl reads for apply, edit, diff and explain. Version 2, which kubectl
+// looks into before it sends a List, describes no type: kubectl then leaves the checks to the server.
 import { createHash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { apiVersionOf, type Resource } from '../resources/definition.ts';
@@ -130,6 +131,30 @@ function documentOf(groupVersion: string, resources: readonly Resource[]): JsonO
   };
 }
 
+/** The type as clients ask for it, and in a form that is a valid media type. */
+const V2_ASKED = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+const V2_ANSWERED = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+const TITLE = 'Kubernetes';
+const EMPTY_V2: JsonObject = {
+  swagger: '2.0',
+  info: { title: TITLE, version: 'v1.36.0' },
+  paths: {},
+  definitions: {},
+};
+
+/** A protobuf field of bytes, shorter than 128. */
+function shortField(number: number, content: Uint8Array | string): Uint8Array {
+  const bytes = Buffer.from(content);
+  return Buffer.concat([Uint8Array.of((number << 3) | 2, bytes.length), bytes]);
+}
+
+function emptyV2(accept: string | undefined): Reply {
+  if (!accept?.includes(V2_ASKED)) return jsonReply(200, EMPTY_V2);
+  const info = Buffer.concat([shortField(1, TITLE), shortField(2, 'v1.36.0')]);
+  const bytes = Buffer.concat([shortField(1, '2.0'), shortField(2, info)]);
+  return { code: 200, body: { bytes }, contentType: V2_ANSWERED };
+}
+
 export interface OpenApi {
   /** The answer to a path under /openapi; undefined for any other. */
   reply(request: ApiRequest): Reply | undefined;
@@ -152,7 +177,8 @@ export function createOpenApi(resources: readonly Resource[]): OpenApi {
     ),
   };
   return {
-    reply({ path }) {
+    reply({ path, header }) {
+      if (path === '/openapi/v2') return emptyV2(header('accept'));
       if (!path.startsWith('/openapi/')) return undefined;
       if (path === '/openapi/v3') return jsonReply(200, index);
       const found = byPath.get(path.slice('/openapi/v3/'.length));

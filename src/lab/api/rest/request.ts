@@ -19,8 +19,8 @@ export interface ApiRequest {
 /** An answer in one piece. */
 export interface Reply {
   readonly code: number;
-  /** JSON to be written, or text that is JSON already. */
-  readonly body: { readonly json: JsonValue } | { readonly text: string };
+  /** JSON to be written, text that is JSON already, or bytes of another type. */
+  readonly body: { readonly json: JsonValue } | { readonly text: string } | { readonly bytes: Uint8Array };
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly warnings?: readonly string[];

@@ -24,6 +24,7 @@ export function warningHeader(text: string): string {
 
 function textOf(reply: Reply, raw: RawRequest): string {
   if ('text' in reply.body) return reply.body.text;
+  if ('bytes' in reply.body) return '';
   // People who look with curl get it spread out.
   const pretty = /^(curl|Wget)\//.test(raw.headers['user-agent'] ?? '');
   return JSON.stringify(reply.body.json, undefined, pretty ? 2 : undefined);
@@ -40,7 +41,7 @@ export function respond(
   let text = textOf(reply, raw);
   if (fault?.kind === 'garbage') text = fault.text ?? '{"kind":"Service","metadata":{"na';
   if (fault?.kind === 'rewrite') text = fault.rewrite(text);
-  const plain = Buffer.from(text, 'utf8');
+  const plain = 'bytes' in reply.body ? Buffer.from(reply.body.bytes) : Buffer.from(text, 'utf8');
   const packed =
     plain.length >= GZIP_FROM_BYTES && /\bgzip\b/.test(String(raw.headers['accept-encoding'] ?? ''));
   const bytes = packed ? gzipSync(plain, { level: 1 }) : plain;
