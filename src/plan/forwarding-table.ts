@@ -4,8 +4,13 @@ import type { Endpoint, Frontend, FrontendKey, ServicePort } from '../model/serv
 
 /** What the first packet of a connection to a frontend gets. `because` is what explain, logs and events print. */
 export type Route =
-  /** Any of these endpoints, at random. Never empty. */
-  | { readonly kind: 'balance'; readonly endpoints: readonly Endpoint[]; readonly because: string }
+  /** Any of these endpoints, at random. Never empty. `from`: the list is cluster-wide, or this node's only. */
+  | {
+      readonly kind: 'balance';
+      readonly endpoints: readonly Endpoint[];
+      readonly from: 'cluster' | 'node';
+      readonly because: string;
+    }
   /**
    * externalTrafficPolicy Local: this node's pods and the node itself may use `all` (never empty); everyone else only
    * `local`, and is dropped when that is empty.

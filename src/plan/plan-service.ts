@@ -127,12 +127,12 @@ function routesOf(
   }
   const anywhere = asList(chooseAnywhere(candidates, facts), facts);
   const onNode = internalLocal || externalLocal ? asList(chooseOnNode(candidates, facts), facts) : undefined;
-  const balance: Route = { kind: 'balance', ...anywhere };
+  const balance: Route = { kind: 'balance', from: 'cluster', ...anywhere };
   let internal: Route = balance;
   if (internalLocal && onNode !== undefined) {
     internal =
       onNode.endpoints.length > 0
-        ? { kind: 'balance', ...onNode }
+        ? { kind: 'balance', from: 'node', ...onNode }
         : { kind: 'drop', because: `internalTrafficPolicy is Local, and ${onNode.because}` };
   }
   let external: Route = balance;

@@ -26,7 +26,8 @@ function sameServicePort({ servicePort: a }: Entry, { servicePort: b }: Entry): 
 
 function sameRoute(a: Route, b: Route): boolean {
   if (a.because !== b.because) return false;
-  if (a.kind === 'balance') return b.kind === 'balance' && sameEndpoints(a.endpoints, b.endpoints);
+  if (a.kind === 'balance')
+    return b.kind === 'balance' && a.from === b.from && sameEndpoints(a.endpoints, b.endpoints);
   if (a.kind === 'by-source') {
     return b.kind === 'by-source' && sameEndpoints(a.all, b.all) && sameEndpoints(a.local, b.local);
   }

@@ -6,18 +6,19 @@ import { createSmallNet } from './small-net.ts';
 test('pods, node and world reach each other directly, over both families and protocols', async () => {
   await using net = await createSmallNet({
     node: ['192.0.2.11', '2001:db8:1::11'],
-    podRanges: ['10.50.1.0/24', 'fd00:50:1::/64'],
-    pods: ['10.50.1.7', '10.50.1.20', 'fd00:50:1::7', 'fd00:50:1::20'],
-    world: ['10.50.2.7', '198.51.100.7', 'fd00:50:2::7', '2001:db8:51::7'],
+    pods: ['10.50.1.7', 'fd00:50:1::7'],
+    askers: ['10.50.1.20', 'fd00:50:1::20'],
+    world: ['10.50.2.7', 'fd00:50:2::7'],
+    outside: ['198.51.100.7', '2001:db8:51::7'],
     ports: [8080],
   });
   for (const protocol of ['TCP', 'UDP'] as const) {
     const table = [
-      ['pods', '10.50.1.20', '10.50.2.7'],
-      ['world', '198.51.100.7', '10.50.1.7'],
+      ['askers', '10.50.1.20', '10.50.2.7'],
+      ['outside', '198.51.100.7', '10.50.1.7'],
       ['node', '192.0.2.11', '10.50.1.7'],
-      ['pods', 'fd00:50:1::20', 'fd00:50:2::7'],
-      ['world', '2001:db8:51::7', 'fd00:50:1::7'],
+      ['askers', 'fd00:50:1::20', 'fd00:50:2::7'],
+      ['outside', '2001:db8:51::7', 'fd00:50:1::7'],
       ['node', '2001:db8:1::11', 'fd00:50:1::7'],
     ] as const;
     for (const [from, source, address] of table) {
@@ -30,7 +31,7 @@ test('pods, node and world reach each other directly, over both families and pro
       assert.deepEqual(await net.ask({ from, source, protocol, address, port: 81 }), { kind: 'refused' });
     }
     assert.deepEqual(
-      await net.ask({ from: 'pods', source: '10.50.1.20', protocol, address: '10.50.1.99', port: 80 }),
+      await net.ask({ from: 'askers', source: '10.50.1.20', protocol, address: '10.50.9.99', port: 80 }),
       { kind: 'silence' },
     );
   }

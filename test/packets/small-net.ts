@@ -1,5 +1,6 @@
-// A node with its pods on one side and the world on the other, in three network namespaces. The world holds outside
-// clients and the pods of other nodes. Every pod and every remote address answers who it is and whom it saw.
+// A node, local pods on one side, remote pods and outside clients on the other, in network namespaces. Those who ask and
+// those who answer live apart, or answers would find a short cut past the node. `beyond` is where the default route
+// leads, to catch what no rule touched. Every server answers who it is and whom it saw.
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -8,12 +9,15 @@ import { listenerIn, preparePool, tcpSocketIn, udpSocketIn } from '../../src/ker
 import { createKoffiSys } from '../../src/kernel/sys/koffi.ts';
 import { createTestNamespace } from '../kernel/test-namespace.ts';
 
-export type Place = 'node' | 'pods' | 'world';
+/** `pods` and `world` hold servers, of this node and of others; `askers` is a local pod, `outside` the other clients. */
+export type Place = 'node' | 'pods' | 'askers' | 'world' | 'outside' | 'beyond';
 
 /** What a client met. `server` is who answered, as `address:port`; `client` is the source address that it saw. */
 export type Answer =
   | { readonly kind: 'answered'; readonly server: string; readonly client: string }
   | { readonly kind: 'refused' }
+  /** EPERM on send: how a process of the node itself meets a rule that drops or refuses its datagram. */
+  | { readonly kind: 'forbidden' }
   | { readonly kind: 'silence' };
 
 export interface Question {
@@ -39,8 +43,8 @@ export interface SmallNet extends AsyncDisposable {
   readonly node: string;
   ask(question: Question): Promise<Answer>;
   open(question: Question): Promise<OpenConnection>;
-  /** Lets one more address of the pods or the world answer. */
-  addServer(place: 'pods' | 'world', address: string, port: number): Promise<void>;
+  /** Lets one more address answer; beyond, the address is made for it. */
+  addServer(place: Place, address: string, port: number): Promise<void>;
   /** Runs a command in a namespace and gives what it printed. */
   run(place: Place, ...command: readonly string[]): string;
 }
@@ -48,17 +52,18 @@ export interface SmallNet extends AsyncDisposable {
 export interface SmallNetOptions {
   /** The node's own addresses; the first of each family is where the world routes to. */
   readonly node: readonly string[];
-  /** Ranges that lie behind the pods' side; everything else is the world's. */
-  readonly podRanges: readonly string[];
-  /** Addresses of the two other places: clients and servers. */
   readonly pods: readonly string[];
+  readonly askers: readonly string[];
   readonly world: readonly string[];
+  readonly outside: readonly string[];
   /** Ports that every address of the pods and the world answers on, TCP and UDP. */
   readonly ports: readonly number[];
 }
 
 /** How long no answer is no answer. Everything is on one machine, where an answer takes well under a millisecond. */
 const SILENCE_MS = 300;
+const NEIGHBOURS = ['pods', 'askers', 'world', 'outside', 'beyond'] as const;
+const PLACES = ['node', ...NEIGHBOURS] as const;
 const GATEWAY4 = '169.254.1.1';
 const GATEWAY6 = 'fe80::1';
 
@@ -73,18 +78,23 @@ export async function createSmallNet(options: SmallNetOptions): Promise<SmallNet
   const namespaces = {
     node: made.use(createTestNamespace()),
     pods: made.use(createTestNamespace()),
+    askers: made.use(createTestNamespace()),
     world: made.use(createTestNamespace()),
+    outside: made.use(createTestNamespace()),
+    beyond: made.use(createTestNamespace()),
   };
+  const addressesOf = (place: (typeof NEIGHBOURS)[number]): readonly string[] =>
+    place === 'beyond' ? [] : options[place];
   const batch = (place: Place, lines: readonly string[]): void => {
     execFileSync('ip', ['-n', namespaces[place].name, '-batch', '-'], {
       input: `${lines.join('\n')}\n`,
       stdio: ['pipe', 'inherit', 'inherit'],
     });
   };
-  for (const place of ['node', 'pods', 'world'] as const) {
+  for (const place of PLACES) {
     const settings: Record<string, string> = {
-      'net.ipv4.ip_forward': '1',
-      'net.ipv6.conf.all.forwarding': '1',
+      'net.ipv4.ip_forward': place === 'node' ? '1' : '0',
+      'net.ipv6.conf.all.forwarding': place === 'node' ? '1' : '0',
       'net.ipv6.conf.default.accept_dad': '0',
       'net.ipv4.conf.all.rp_filter': '0',
       'net.ipv4.conf.default.rp_filter': '0',
@@ -101,27 +111,30 @@ export async function createSmallNet(options: SmallNetOptions): Promise<SmallNet
       ...Object.entries(settings).map(([name, value]) => `${name}=${value}`),
     );
   }
-  batch('node', [
-    `link add pods type veth peer name eth0 netns ${namespaces.pods.name}`,
-    `link add eth0 type veth peer name eth0 netns ${namespaces.world.name}`,
-    'link set pods up',
-    'link set eth0 up',
-  ]);
-  batch('pods', ['link set eth0 up']);
-  batch('world', ['link set eth0 up']);
-  batch('node', [
-    ...options.node.map((address) => `addr add ${host(address)} dev eth0${isSix(address) ? ' nodad' : ''}`),
-    ...['pods', 'eth0'].flatMap((device) => [
-      `addr add ${GATEWAY4}/32 dev ${device}`,
-      `addr add ${GATEWAY6}/64 dev ${device} nodad`,
+  batch(
+    'node',
+    NEIGHBOURS.flatMap((place) => [
+      `link add ${place} type veth peer name eth0 netns ${namespaces[place].name}`,
+      `link set ${place} up`,
     ]),
-    ...options.podRanges.map((range) => `route add ${range} dev pods`),
-    'route add default dev eth0',
-    'route add ::/0 dev eth0',
+  );
+  for (const place of NEIGHBOURS) batch(place, ['link set eth0 up']);
+  batch('node', [
+    // What is masqueraded on its way out has the first address of the interface, on every side.
+    ...NEIGHBOURS.flatMap((place) => [
+      ...options.node.map(
+        (address) => `addr add ${host(address)} dev ${place}${isSix(address) ? ' nodad' : ''}`,
+      ),
+      `addr add ${GATEWAY4}/32 dev ${place}`,
+      `addr add ${GATEWAY6}/64 dev ${place} nodad`,
+      ...addressesOf(place).map((address) => `route add ${host(address)} dev ${place}`),
+    ]),
+    'route add default dev beyond',
+    'route add ::/0 dev beyond',
   ]);
-  for (const place of ['pods', 'world'] as const) {
+  for (const place of NEIGHBOURS) {
     batch(place, [
-      ...options[place].map(
+      ...addressesOf(place).map(
         (address) => `addr add ${host(address)} dev eth0${isSix(address) ? ' nodad' : ''}`,
       ),
       `route add ${GATEWAY4} dev eth0`,
@@ -130,7 +143,13 @@ export async function createSmallNet(options: SmallNetOptions): Promise<SmallNet
     ]);
   }
 
-  const addServer = async (place: 'pods' | 'world', address: string, port: number): Promise<void> => {
+  const known = new Set<string>();
+  const servers = made.use(new AsyncDisposableStack());
+  const addServer = async (place: Place, address: string, port: number): Promise<void> => {
+    if (place === 'beyond' && !known.has(address)) {
+      known.add(address);
+      batch(place, [`addr add ${host(address)} dev eth0${isSix(address) ? ' nodad' : ''}`]);
+    }
     const at = { namespace: namespaces[place].path, address, port };
     const server = createServer((socket) => {
       socket.on('error', () => socket.destroy());
@@ -140,7 +159,7 @@ export async function createSmallNet(options: SmallNetOptions): Promise<SmallNet
     });
     server.listen({ fd: listenerIn(sys, at) });
     await once(server, 'listening');
-    made.defer(() => {
+    servers.defer(() => {
       server.close();
     });
     const udp = createSocket(isSix(address) ? 'udp6' : 'udp4');
@@ -149,7 +168,7 @@ export async function createSmallNet(options: SmallNetOptions): Promise<SmallNet
       udp.send(`${bracketed(address)}:${port} ${peer.address}\n`, peer.port, peer.address),
     );
     udp.on('error', () => {});
-    made.defer(() => {
+    servers.defer(() => {
       udp.close();
     });
   };
@@ -206,11 +225,11 @@ export async function createSmallNet(options: SmallNetOptions): Promise<SmallNet
         }),
       });
       socket.once('message', (message) => finish(answerOf(String(message))));
-      // A refusal meets the node's own sockets as EPERM on send, and others as ICMP, hence the connected socket.
+      // A refusal comes as ICMP, which only a connected socket hears of.
       socket.once('error', () => finish({ kind: 'refused' }));
       socket.connect(question.port, question.address, () => {
         socket.send('?', (error) => {
-          if (error) finish({ kind: 'refused' });
+          if (error) finish({ kind: error.message.includes('EPERM') ? 'forbidden' : 'refused' });
         });
       });
     });

@@ -1,4 +1,5 @@
 // Reads the packet lines of the scenario tables.
+import type { Place } from '../packets/small-net.ts';
 import type { PacketLine, ServiceGiven } from './scenario.ts';
 import { ENDPOINT_PORT, ENDPOINTS, NODE_ADDRESSES, SENDERS } from './stage.ts';
 
@@ -9,7 +10,7 @@ export type Outcome =
 export interface PacketGiven {
   readonly line: PacketLine;
   readonly sender: string;
-  readonly place: 'node' | 'pods' | 'world';
+  readonly place: Place;
   readonly source: string;
   readonly address: string;
   readonly port: number;

@@ -1,5 +1,6 @@
 // Names of the scenario tables and what they stand for (the catalogue's fixture).
 import type { JsonObject } from '../../src/model/decode.ts';
+import type { Place } from '../packets/small-net.ts';
 import type { ServiceGiven } from './scenario.ts';
 
 export const NODE_NAME = 'n1';
@@ -9,15 +10,13 @@ export const NODE_ADDRESSES: readonly string[] = ['192.0.2.11', '192.0.3.11'];
 export const POD_RANGE = '10.50.1.0/24';
 export const CLUSTER_CIDR = '10.50.0.0/16';
 
-export const SENDERS: Readonly<
-  Record<string, { readonly place: 'node' | 'pods' | 'world'; readonly address: string }>
-> = {
-  P: { place: 'pods', address: '10.50.1.20' },
+export const SENDERS: Readonly<Record<string, { readonly place: Place; readonly address: string }>> = {
+  P: { place: 'askers', address: '10.50.1.20' },
   n1: { place: 'node', address: '192.0.3.11' },
-  X: { place: 'world', address: '198.51.100.7' },
-  B: { place: 'world', address: '203.0.113.200' },
+  X: { place: 'outside', address: '198.51.100.7' },
+  B: { place: 'outside', address: '203.0.113.200' },
   EL: { place: 'pods', address: '10.50.1.7' },
-  R: { place: 'world', address: '10.50.9.9' },
+  R: { place: 'outside', address: '10.50.9.9' },
 };
 
 /** Endpoints: those of this node are 10.50.1.x. */

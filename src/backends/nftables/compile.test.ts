@@ -1,39 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { NftCommand, SetDefinition } from '../../kernel/nft/commands.ts';
+import type { NftCommand } from '../../kernel/nft/commands.ts';
 import { parseCidr } from '../../model/address.ts';
 import { type Endpoint, endpointText, type Frontend, frontendKey } from '../../model/service-port.ts';
 import type { Entry, Route } from '../../plan/forwarding-table.ts';
 import { type Books, type CompileTarget, compile, compileUnneeded, createBooks } from './compile.ts';
 import { placeOf, type Rows, rowId, setOfRow } from './programmed.ts';
 import { rowOfElement } from './row-codec.ts';
+import { setDefinitions } from './ruleset-sets.ts';
 
-const vip = ['ipv4_addr', 'inet_proto', 'inet_service'] as const;
-const port = ['inet_proto', 'inet_service'] as const;
-const target = ['ipv4_addr', 'inet_service'] as const;
-const DEFINITIONS: readonly SetDefinition[] = [
-  { name: 'services', key: vip, data: ['classid'] },
-  { name: 'any-endpoint', key: vip, data: ['classid'] },
-  { name: 'local-endpoint', key: vip, data: ['classid'] },
-  { name: 'endpoints', key: [...vip, 'mark'], data: target },
-  { name: 'local-endpoints', key: [...vip, 'mark'], data: target },
-  { name: 'sticky-endpoints', key: [...vip, 'mark'], data: target },
-  { name: 'cluster-ips', key: ['ipv4_addr'] },
-  { name: 'hairpin-pods', key: ['ipv4_addr', 'ipv4_addr'] },
-  { name: 'source-checked', key: vip },
-  { name: 'allowed-sources', key: ['ipv4_addr', ...vip], interval: true },
-  { name: 'masquerade-vips', key: vip },
-  { name: 'masquerade-own-vips', key: vip },
-  { name: 'node-ports', key: port, data: ['classid'] },
-  { name: 'node-port-any-endpoint', key: port, data: ['classid'] },
-  { name: 'node-port-local-endpoint', key: port, data: ['classid'] },
-  { name: 'node-port-endpoints', key: [...port, 'mark'], data: target },
-  { name: 'node-port-local-endpoints', key: [...port, 'mark'], data: target },
-  { name: 'node-port-sticky-endpoints', key: [...port, 'mark'], data: target },
-  { name: 'masquerade-node-ports', key: port },
-  { name: 'masquerade-own-node-ports', key: port },
-];
+const DEFINITIONS = setDefinitions('ip');
 const TARGET: CompileTarget = {
   family: 'ip',
   table: 'pointsman',
@@ -95,7 +72,7 @@ const routes: fc.Arbitrary<Route> = fc.oneof(
     (list): Route =>
       list.length === 0
         ? { kind: 'reject', because: '' }
-        : { kind: 'balance', endpoints: endpoints(list), because: '' },
+        : { kind: 'balance', from: 'cluster', endpoints: endpoints(list), because: '' },
   ),
   fc
     .tuple(names, names)
@@ -121,7 +98,13 @@ const entries: fc.Arbitrary<readonly [string, Entry | undefined]> = fc
   .map(({ frontend, route, affinitySeconds, masquerade, ranges, gone }) => {
     const entry: Entry = {
       frontend,
-      servicePort: { family: 'IPv4', namespace: 'a', name: 'b', portName: '', protocol: frontend.protocol },
+      servicePort: {
+        family: 'IPv4',
+        namespace: 'a',
+        name: frontend.kind,
+        portName: '',
+        protocol: frontend.protocol,
+      },
       route,
       affinitySeconds,
       masquerade: frontend.kind === 'cluster-ip' ? 'unless-pod' : masquerade,
@@ -180,7 +163,7 @@ test('one replaced endpoint is one delete and one add', () => {
     const value: Entry = {
       frontend,
       servicePort: { family: 'IPv4', namespace: 'a', name: 'b', portName: '', protocol: 'TCP' },
-      route: { kind: 'balance', endpoints: endpoints(list), because: '' },
+      route: { kind: 'balance', from: 'cluster', endpoints: endpoints(list), because: '' },
       affinitySeconds: 0,
       masquerade: 'unless-pod',
       allowedSources: undefined,
@@ -209,11 +192,13 @@ test('after any history the kernel means what a fresh start would have written, 
       const freshBooks = createBooks();
       commit(freshBooks, fresh, last);
       const sticky = [...last.values()].some(({ affinitySeconds }) => affinitySeconds > 0);
-      // Words of sticky plans and rungs of holed lists depend on history; endpoints and everything else must not.
+      // Ids, words of sticky plans and rungs of holed lists depend on history; endpoints and everything else must not.
       const comparable = (rows: ReadonlyMap<string, string>): readonly string[] =>
         meaning(
           sticky
-            ? new Map([...rows].filter(([id]) => !/^(services|node-ports|.*-endpoint) /.test(id)))
+            ? new Map(
+                [...rows].filter(([id]) => !/^(services|node-ports|.*-endpoint|.*affinity-ids) /.test(id)),
+              )
             : rows,
         );
       assert.deepEqual(comparable(kernel.rows), comparable(fresh.rows));
@@ -305,7 +290,7 @@ test('of a list, every endpoint is in some slot', () => {
         const entry: Entry = {
           frontend,
           servicePort: { family: 'IPv4', namespace: 'a', name: 'b', portName: '', protocol: 'TCP' },
-          route: { kind: 'balance', endpoints: endpoints(list), because: '' },
+          route: { kind: 'balance', from: 'cluster', endpoints: endpoints(list), because: '' },
           affinitySeconds,
           masquerade: 'unless-pod',
           allowedSources: undefined,
@@ -319,4 +304,38 @@ test('of a list, every endpoint is in some slot', () => {
       },
     ),
   );
+});
+
+test('frontends of one Service port share the id and slots of a sticky list, also one that comes later', () => {
+  const kernel = createKernel();
+  const books = createBooks();
+  const entryOf = (frontend: Frontend, list: readonly number[]): readonly [string, Entry] => [
+    frontendKey(frontend),
+    {
+      frontend,
+      servicePort: { family: 'IPv4', namespace: 'a', name: 'b', portName: '', protocol: 'TCP' },
+      route: { kind: 'balance', from: 'cluster', endpoints: endpoints(list), because: '' },
+      affinitySeconds: 60,
+      masquerade: 'always',
+      allowedSources: undefined,
+    },
+  ];
+  const [clusterIP, , vip, nodePort] = FRONTENDS;
+  assert.ok(clusterIP && vip && nodePort);
+  commit(books, kernel, new Map([entryOf(clusterIP, [1, 2, 3, 4]), entryOf(vip, [1, 2, 3, 4])]));
+  commit(books, kernel, new Map([entryOf(clusterIP, [1, 3, 4]), entryOf(vip, [1, 3, 4])]));
+  commit(books, kernel, new Map([entryOf(nodePort, [1, 3, 4])]));
+  const slots = (set: string): readonly string[] =>
+    [...kernel.rows]
+      .filter(([id]) => setOfRow(id) === set)
+      .map(([id, data]) => `${id.split(' . ').at(-1)} ${data}`)
+      .sort();
+  assert.deepEqual(slots('node-port-sticky-endpoints'), [
+    '0 10.0.0.1 . 8080',
+    '2 10.0.0.3 . 8080',
+    '3 10.0.0.4 . 8080',
+  ]);
+  assert.deepEqual([...new Set(slots('sticky-endpoints'))], slots('node-port-sticky-endpoints'));
+  const ids = [...kernel.rows].filter(([id]) => setOfRow(id).endsWith('affinity-ids')).map(([, id]) => id);
+  assert.deepEqual(ids, ['1', '1', '1']);
 });

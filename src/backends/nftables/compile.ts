@@ -2,9 +2,12 @@
 import type { NftCommand, NftFamily, SetDefinition, SetElement } from '../../kernel/nft/commands.ts';
 import type { FrontendKey } from '../../model/service-port.ts';
 import type { Entry } from '../../plan/forwarding-table.ts';
+import { type AffinityBook, createAffinityBook } from './affinity-book.ts';
 import { createPlanWords, type ListPlan, type PlanWords } from './plans.ts';
 import {
   keyOfRow,
+  listsFromRows,
+  type PreviousLists,
   type Programmed,
   programmedOf,
   type Rows,
@@ -12,7 +15,7 @@ import {
   rungsOf,
   setOfRow,
   sharedRowsOf,
-  slotsFromRows,
+  stickyListsOf,
 } from './programmed.ts';
 import { elementOfRow } from './row-codec.ts';
 
@@ -24,10 +27,17 @@ export interface Books {
   /** Names of rungs that exist: see `rungName`. */
   readonly rungs: Set<string>;
   readonly words: PlanWords;
+  readonly affinity: AffinityBook;
 }
 
 export function createBooks(): Books {
-  return { held: new Map(), shared: new Map(), rungs: new Set(), words: createPlanWords() };
+  return {
+    held: new Map(),
+    shared: new Map(),
+    rungs: new Set(),
+    words: createPlanWords(),
+    affinity: createAffinityBook(),
+  };
 }
 
 /** The static parts that compile refers to, so that it stays free of expressions. */
@@ -68,6 +78,7 @@ export function compile(
   const rungs = new Map<string, readonly NftCommand[]>();
   const counts = new Map<string, number>();
   const programmed = new Map<FrontendKey, Programmed | undefined>();
+  const affinity = books.affinity.begin();
   let elements = 0;
 
   const edit = (action: 'remove' | 'add', row: string, data: string): void => {
@@ -96,7 +107,7 @@ export function compile(
     const before = books.held.get(key);
     const seen = found?.get(key);
     const after =
-      entry === undefined ? undefined : programmedOf(entry, before ?? (seen && seenLists(seen, entry)));
+      entry === undefined ? undefined : programmedOf(entry, previousLists(before, seen), affinity);
     programmed.set(key, after);
     if (before !== undefined) count(sharedRowsOf(before), -1);
     if (after !== undefined) count(sharedRowsOf(after), 1);
@@ -125,7 +136,12 @@ export function compile(
     commands: [...[...rungs.values()].flat(), ...commandsOf(target, edits)],
     elements,
     accept() {
+      affinity.accept(
+        [...programmed.values()].flatMap((after) => (after === undefined ? [] : stickyListsOf(after))),
+      );
       for (const [key, after] of programmed) {
+        const before = books.held.get(key);
+        for (const name of before === undefined ? [] : stickyListsOf(before)) books.affinity.leave(name);
         if (after === undefined) books.held.delete(key);
         else books.held.set(key, after);
       }
@@ -175,13 +191,13 @@ function commandsOf(
   return commands;
 }
 
-/** The slots seen in the kernel, as lists for `programmedOf`; those of the other kind (sticky or not) do not count. */
-function seenLists(rows: Rows, entry: Entry): Pick<Programmed, 'any' | 'local'> {
-  const { any, local, sticky } = slotsFromRows(rows);
-  if (sticky !== entry.affinitySeconds > 0) return { any: undefined, local: undefined };
-  const plan = { affinitySeconds: entry.affinitySeconds, rung: 0 };
-  return {
-    any: { plan: { ...plan, local: false }, slots: any },
-    local: { plan: { ...plan, local: true }, slots: local },
-  };
+const NO_LISTS: PreviousLists = { any: [], local: [] };
+
+function previousLists(before: Programmed | undefined, seen: Rows | undefined): PreviousLists {
+  if (before !== undefined) {
+    const dense = (list: Programmed['any']): PreviousLists['any'] =>
+      list === undefined || list.sticky ? [] : list.slots;
+    return { any: dense(before.any), local: dense(before.local) };
+  }
+  return seen === undefined ? NO_LISTS : listsFromRows(seen);
 }

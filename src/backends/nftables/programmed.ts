@@ -2,6 +2,7 @@
 import { cidrText } from '../../model/address.ts';
 import type { Endpoint, Frontend } from '../../model/service-port.ts';
 import type { Entry, Masquerade } from '../../plan/forwarding-table.ts';
+import { type AffinityBatch, type ListName, listName, type SeenList } from './affinity-book.ts';
 import {
   BY_SOURCE_WORD,
   DROP_WORD,
@@ -10,13 +11,15 @@ import {
   type PlanWords,
   REFUSE_WORD,
 } from './plans.ts';
-import { rungFor } from './rungs.ts';
-import { arrangeDense, arrangeSticky, type Slots } from './slots.ts';
+import { LARGEST_RUNG, rungFor } from './rungs.ts';
+import { arrangeDense, type Slots } from './slots.ts';
 
 /** The endpoints that one plan draws from. */
 export interface SlotList {
   readonly plan: ListPlan;
   readonly slots: Slots;
+  /** For lists with affinity. */
+  readonly sticky?: { readonly name: ListName; readonly id: number };
 }
 
 /** How one frontend stands in the kernel. */
@@ -31,40 +34,56 @@ export interface Programmed {
   readonly allowedSources: readonly string[] | undefined;
 }
 
+/** What is known of a frontend's lists before: from the books, or as seen in the kernel. */
+export interface PreviousLists {
+  readonly any: Slots;
+  readonly local: Slots;
+  /** Of sticky lists as seen. */
+  readonly seen?: { readonly any: SeenList; readonly local: SeenList };
+}
+
 /** The kernel's form of an entry, its slots as near to the previous ones as can be. */
-export function programmedOf(entry: Entry, previous?: Pick<Programmed, 'any' | 'local'>): Programmed {
-  const { route, affinitySeconds } = entry;
+export function programmedOf(entry: Entry, previous: PreviousLists, affinity: AffinityBatch): Programmed {
+  const { route, affinitySeconds, servicePort } = entry;
   const common = {
     frontend: entry.frontend,
     masquerade: entry.masquerade,
     allowedSources: entry.allowedSources?.map(cidrText),
   };
-  const listOf = (endpoints: readonly Endpoint[], local: boolean, before: SlotList | undefined): SlotList => {
-    const sticky = affinitySeconds > 0;
-    const kept = before !== undefined && before.plan.affinitySeconds > 0 === sticky ? before.slots : [];
-    const slots = sticky ? arrangeSticky(kept, endpoints) : arrangeDense(kept, endpoints);
-    return { plan: { local, affinitySeconds, rung: rungFor(slots.length) }, slots };
+  const listOf = (
+    endpoints: readonly Endpoint[],
+    which: 'any' | 'local',
+    from: 'cluster' | 'node',
+  ): SlotList => {
+    const local = which === 'local';
+    if (affinitySeconds === 0) {
+      const slots = arrangeDense(previous[which], endpoints);
+      return { plan: { local, affinitySeconds, rung: rungFor(slots.length) }, slots };
+    }
+    const name = listName(servicePort, from);
+    const { id, slots } = affinity.listOf(name, endpoints, previous.seen?.[which]);
+    return { plan: { local, affinitySeconds, rung: rungFor(slots.length) }, slots, sticky: { name, id } };
   };
   switch (route.kind) {
     case 'balance':
-      return {
-        ...common,
-        plan: 'list',
-        any: listOf(route.endpoints, false, previous?.any),
-        local: undefined,
-      };
+      return { ...common, plan: 'list', any: listOf(route.endpoints, 'any', route.from), local: undefined };
     case 'by-source':
       return {
         ...common,
         plan: 'by-source',
-        any: listOf(route.all, false, previous?.any),
-        local: route.local.length === 0 ? undefined : listOf(route.local, true, previous?.local),
+        any: listOf(route.all, 'any', 'cluster'),
+        local: route.local.length === 0 ? undefined : listOf(route.local, 'local', 'node'),
       };
     case 'reject':
       return { ...common, plan: 'refuse', any: undefined, local: undefined };
     case 'drop':
       return { ...common, plan: 'drop', any: undefined, local: undefined };
   }
+}
+
+/** The sticky lists that a frontend draws from. */
+export function stickyListsOf(programmed: Programmed): readonly ListName[] {
+  return [programmed.any, programmed.local].flatMap((list) => (list?.sticky ? [list.sticky.name] : []));
 }
 
 /** The sets and maps that rows go to, without the `node-port-` twins. */
@@ -100,6 +119,8 @@ export function rowsOf(programmed: Programmed, words: PlanWords): Rows {
     const sticky = list.plan.affinitySeconds > 0;
     const map = mapName(sticky ? 'sticky-endpoints' : list.plan.local ? 'local-endpoints' : 'endpoints');
     const base = sticky && list.plan.local ? STICKY_LOCAL_SLOT : 0;
+    if (list.sticky)
+      put(mapName(list.plan.local ? 'local-affinity-ids' : 'affinity-ids'), parts, String(list.sticky.id));
     for (const [slot, endpoint] of list.slots.entries()) {
       if (endpoint !== undefined)
         put(map, `${parts} . ${base + slot}`, `${endpoint.address} . ${endpoint.port}`);
@@ -179,21 +200,28 @@ export function placeOf(
   return ROW_SETS_WITH_SLOTS.has(base) ? { frontend, slot: Number(slot) } : { frontend };
 }
 
-/** The slots that rows found in the kernel stand for: a start for `programmedOf`, so that little moves. */
-export function slotsFromRows(rows: Rows): { any: Slots; local: Slots; sticky: boolean } {
-  const lists = { any: [] as (Endpoint | undefined)[], local: [] as (Endpoint | undefined)[] };
-  let sticky = false;
+/** The lists that rows found in the kernel stand for: a start for `programmedOf`, so that little moves. */
+export function listsFromRows(rows: Rows): PreviousLists {
+  const dense = { any: [] as (Endpoint | undefined)[], local: [] as (Endpoint | undefined)[] };
+  const sticky = { any: [] as (Endpoint | undefined)[], local: [] as (Endpoint | undefined)[] };
+  const ids: { any?: number; local?: number } = {};
   for (const [id, data] of rows) {
     const base = setOfRow(id).replace('node-port-', '');
+    if (base === 'affinity-ids') ids.any = Number(data);
+    if (base === 'local-affinity-ids') ids.local = Number(data);
     if (!ROW_SETS_WITH_SLOTS.has(base)) continue;
     const word = Number(keyOfRow(id).split(' . ').at(-1));
-    const isSticky = base === 'sticky-endpoints';
-    const local = isSticky ? word >= STICKY_LOCAL_SLOT : base === 'local-endpoints';
-    sticky ||= isSticky;
     const [address = '', port = '0'] = data.split(' . ');
-    const slot = isSticky && local ? word - STICKY_LOCAL_SLOT : word;
-    if (slot > 0xffff) continue;
-    lists[local ? 'local' : 'any'][slot] = { address, port: Number(port), local: false };
+    const endpoint: Endpoint = { address, port: Number(port), local: false };
+    const isLocal = base === 'sticky-endpoints' ? word >= STICKY_LOCAL_SLOT : base === 'local-endpoints';
+    const slot = base === 'sticky-endpoints' && isLocal ? word - STICKY_LOCAL_SLOT : word;
+    if (slot <= LARGEST_RUNG)
+      (base === 'sticky-endpoints' ? sticky : dense)[isLocal ? 'local' : 'any'][slot] = endpoint;
   }
-  return { any: Array.from(lists.any), local: Array.from(lists.local), sticky };
+  const seen = (which: 'any' | 'local'): SeenList => ({ id: ids[which], slots: Array.from(sticky[which]) });
+  return {
+    any: Array.from(dense.any),
+    local: Array.from(dense.local),
+    seen: { any: seen('any'), local: seen('local') },
+  };
 }

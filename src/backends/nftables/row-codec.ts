@@ -102,6 +102,11 @@ function decodeFields(fields: readonly FieldType[], bytes: Uint8Array): string {
   return text;
 }
 
+/** The number in a key of one word, such as a plan word. */
+export function wordOfKey(key: Uint8Array): number {
+  return Number(readField('classid', key, 0));
+}
+
 /** The element of a row. In an interval set the first part of the key is a CIDR, and the others are single values. */
 export function elementOfRow(definition: SetDefinition, key: string, data: string): SetElement {
   const value = definition.data === undefined ? {} : { data: encodeFields(definition.data, data) };

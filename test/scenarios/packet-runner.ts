@@ -1,0 +1,131 @@
+// The scenario tables by real packets, through any backend: namespaces, connections, who answered and whom they saw.
+import type { Backend } from '../../src/backends/backend.ts';
+import { oneLine } from '../../src/base/errors.ts';
+import { createSmallNet, type SmallNet } from '../packets/small-net.ts';
+import { type PacketGiven, readPacket } from './packet-line.ts';
+import type { Scenario, ServiceGiven } from './scenario.ts';
+import { ENDPOINT_PORT, ENDPOINTS, NODE_ADDRESSES, OTHER_PORTS, SENDERS } from './stage.ts';
+import { createWorld, settingsOf, type World } from './world.ts';
+
+/** A balanced target is asked until every endpoint has answered; 60 tries miss one of three with odds of 1 to 10^10. */
+const TRIES = 60;
+
+export interface ScenarioRunner extends AsyncDisposable {
+  /** Resolves when the scenario holds, else rejects with what differed. */
+  run(scenario: Scenario): Promise<void>;
+}
+
+/** One stage and one backend for many scenarios: each leaves the next a state to change incrementally. */
+export async function createScenarioRunner(
+  createBackend: (node: string) => Promise<Backend>,
+  scenarios: readonly Scenario[],
+): Promise<ScenarioRunner> {
+  await using made = new AsyncDisposableStack();
+  const of = (place: string): readonly string[] => [
+    ...new Set(everyone.filter((item) => item.place === place).map(({ address }) => address)),
+  ];
+  const everyone = [
+    ...Object.values(SENDERS),
+    ...Object.values(ENDPOINTS).map(({ address, node }) => ({
+      address,
+      place: node === 'n1' ? 'pods' : 'world',
+    })),
+  ];
+  const net = made.use(
+    await createSmallNet({
+      node: NODE_ADDRESSES,
+      pods: of('pods'),
+      askers: of('askers'),
+      world: of('world'),
+      outside: of('outside'),
+      ports: [ENDPOINT_PORT, ...OTHER_PORTS],
+    }),
+  );
+  await catchUntouched(net, scenarios);
+  const backend = made.use(await createBackend(net.node));
+  await backend.probe();
+  let world: World | undefined;
+  const kept = made.move();
+  return {
+    async run(scenario) {
+      const settings = settingsOf(scenario);
+      if (world === undefined) {
+        world = createWorld(settings);
+        await world.state.take();
+        await expectCommitted(backend.reconcile(world.state.table));
+      }
+      world.clear();
+      world.state.setSettings(settings);
+      const services: Record<string, ServiceGiven> = { ...scenario.services };
+      world.set(services);
+      await sync(world, backend);
+      for (const line of scenario.packets) await send(net, scenario, readPacket(line, services));
+      for (const step of scenario.steps ?? []) {
+        world.set(step.services);
+        for (const [name, given] of Object.entries(step.services)) if (given !== null) services[name] = given;
+        await sync(world, backend);
+        for (const line of step.packets) await send(net, scenario, readPacket(line, services));
+      }
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+async function sync(world: World, backend: Backend): Promise<void> {
+  const { change } = await world.state.take();
+  await expectCommitted(backend.commit(change));
+}
+
+async function expectCommitted(commit: ReturnType<Backend['commit']>): Promise<void> {
+  const { refused, failed } = await commit;
+  if (failed !== undefined) throw failed;
+  for (const [key, error] of refused) throw new Error(`${key} was refused: ${oneLine(error)}`);
+}
+
+/** Puts a server wherever a table says that a packet goes its way untouched. */
+async function catchUntouched(net: SmallNet, scenarios: readonly Scenario[]): Promise<void> {
+  const placed = new Set<string>();
+  for (const scenario of scenarios) {
+    const services: Record<string, ServiceGiven> = { ...scenario.services };
+    const lines = [...scenario.packets, ...(scenario.steps ?? []).flatMap((step) => step.packets)];
+    for (const line of lines) {
+      if (!line.endsWith(': untouched')) continue;
+      const { address, port } = readPacket(line, services);
+      if (placed.has(`${address}:${port}`)) continue;
+      placed.add(`${address}:${port}`);
+      await net.addServer(
+        [...NODE_ADDRESSES, '127.0.0.1'].includes(address) ? 'node' : 'beyond',
+        address,
+        port,
+      );
+    }
+  }
+}
+
+async function send(net: SmallNet, scenario: Scenario, packet: PacketGiven): Promise<void> {
+  const { outcome, place, source, address, port } = packet;
+  for (const protocol of scenario.protocols ?? (['TCP', 'UDP'] as const)) {
+    const question = { from: place, source, protocol, address, port };
+    const wrong = (met: string): Error => new Error(`${packet.line} over ${protocol}: ${met}`);
+    const missing = new Set(outcome.kind === 'answered' ? outcome.servers : ['one answer']);
+    for (let tries = 0; missing.size > 0; tries++) {
+      if (tries === TRIES) throw wrong(`${[...missing].join(', ')} never answered`);
+      const answer = await net.ask(question);
+      if (outcome.kind === 'untouched') {
+        if (answer.kind !== 'answered' || answer.server !== `${address}:${port}`)
+          throw wrong(`met ${JSON.stringify(answer)}`);
+        missing.clear();
+      } else if (outcome.kind !== 'answered') {
+        if (answer.kind !== outcome.kind && answer.kind !== 'forbidden')
+          throw wrong(`met ${JSON.stringify(answer)}`);
+        missing.clear();
+      } else {
+        if (answer.kind !== 'answered' || !outcome.servers.includes(answer.server))
+          throw wrong(`met ${JSON.stringify(answer)}`);
+        if ((answer.client !== source) !== outcome.masqueraded)
+          throw wrong(`${answer.server} saw ${answer.client}`);
+        missing.delete(answer.server);
+      }
+    }
+  }
+}
