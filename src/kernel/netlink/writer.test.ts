@@ -208,3 +208,19 @@ test('what finish gives stays as it is when the writer goes on', () => {
   assert.equal(first[4], 1);
   assert.equal(first.buffer.byteLength, first.length);
 });
+
+test('bytes nested in one step are the same bytes as in three steps', () => {
+  fc.assert(
+    fc.property(type, type, fc.uint8Array({ maxLength: 100 }), (outer, inner, value) => {
+      const step = createNetlinkWriter(4);
+      step.nestedBytes(outer, inner, value);
+      step.u8(1, 1);
+      const steps = createNetlinkWriter(4);
+      const mark = steps.beginNested(outer);
+      steps.bytes(inner, value);
+      steps.endNested(mark);
+      steps.u8(1, 1);
+      assert.deepEqual(step.finish(), steps.finish());
+    }),
+  );
+});

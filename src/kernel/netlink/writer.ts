@@ -11,17 +11,34 @@ export const NLA_MAX_LENGTH = 0xffff;
 
 const align4 = (length: number): number => (length + 3) & ~3;
 
-/** Writes a 16-bit unsigned integer in the machine's order. */
-export function putHostU16(bytes: Buffer, value: number, at: number): void {
-  if (LITTLE) bytes.writeUInt16LE(value, at);
-  else bytes.writeUInt16BE(value, at);
+/**
+ * Writes the low 16 bits of an integer in the machine's order. Stores of single bytes, here and below, are several times
+ * quicker than Buffer's methods: a large transaction has a million of them.
+ */
+export function putHostU16(bytes: Uint8Array, value: number, at: number): void {
+  bytes[at] = LITTLE ? value : value >>> 8;
+  bytes[at + 1] = LITTLE ? value >>> 8 : value;
 }
 
 /** Writes the low 32 bits of an integer, signed or not, in the machine's order. */
-export function putHostU32(bytes: Buffer, value: number, at: number): void {
-  if (LITTLE) bytes.writeUInt32LE(value >>> 0, at);
-  else bytes.writeUInt32BE(value >>> 0, at);
+export function putHostU32(bytes: Uint8Array, value: number, at: number): void {
+  if (LITTLE) {
+    bytes[at] = value;
+    bytes[at + 1] = value >>> 8;
+    bytes[at + 2] = value >>> 16;
+    bytes[at + 3] = value >>> 24;
+  } else putNetworkU32(bytes, value, at);
 }
+
+function putNetworkU32(bytes: Uint8Array, value: number, at: number): void {
+  bytes[at] = value >>> 24;
+  bytes[at + 1] = value >>> 16;
+  bytes[at + 2] = value >>> 8;
+  bytes[at + 3] = value;
+}
+
+/** Below this length copying byte by byte is quicker than the call of `set`. */
+const SHORT = 48;
 
 /**
  * A growing buffer with netlink's writing rules. Integers named `be` are network order, as nf_tables and ctnetlink
@@ -50,6 +67,8 @@ export interface NetlinkWriter {
   /** Opens a nested attribute (NLA_F_NESTED is set) and returns the mark that `endNested` takes. */
   beginNested(type: number): number;
   endNested(mark: number): void;
+  /** A nested attribute that holds one attribute of bytes: the same as the three calls, at half their price. */
+  nestedBytes(type: number, inner: number, value: Uint8Array): void;
   /** A copy of what was written, in its own allocation (safe to transfer to another thread). */
   finish(): Uint8Array<ArrayBuffer>;
   /** Forgets all, keeps the memory. */
@@ -57,18 +76,29 @@ export interface NetlinkWriter {
 }
 
 export function createNetlinkWriter(initialBytes = 4096): NetlinkWriter {
-  let buffer = Buffer.alloc(initialBytes);
+  // Every byte is written, padding too, so the memory need not be cleared.
+  let buffer = Buffer.allocUnsafeSlow(initialBytes);
   let at = 0;
   let messageStart = -1;
 
   const room = (bytes: number): void => {
     if (at + bytes <= buffer.length) return;
-    const larger = Buffer.alloc(Math.max(buffer.length * 2, at + bytes));
+    const larger = Buffer.allocUnsafeSlow(Math.max(buffer.length * 2, at + bytes));
     buffer.copy(larger, 0, 0, at);
     buffer = larger;
   };
   const host16At = (offset: number, value: number): void => putHostU16(buffer, value, offset);
   const host32At = (offset: number, value: number): void => putHostU32(buffer, value, offset);
+  const header = (type: number, length: number): number => {
+    host16At(at, length);
+    host16At(at + 2, type);
+    return at + NLA_HDRLEN;
+  };
+  const copy = (value: Uint8Array, offset: number): void => {
+    const { length } = value;
+    if (length > SHORT) buffer.set(value, offset);
+    else for (let index = 0; index < length; index += 1) buffer[offset + index] = value[index] ?? 0;
+  };
   /** Writes an attribute header, makes room for the payload, and returns the payload's offset. */
   const attribute = (type: number, payload: number): number => {
     const length = NLA_HDRLEN + payload;
@@ -80,11 +110,9 @@ export function createNetlinkWriter(initialBytes = 4096): NetlinkWriter {
     }
     const padded = align4(length);
     room(padded);
-    host16At(at, length);
-    host16At(at + 2, type);
-    const start = at + NLA_HDRLEN;
+    const start = header(type, length);
     at += padded;
-    if (padded !== length) buffer.fill(0, start + payload, at);
+    for (let pad = start + payload; pad < at; pad += 1) buffer[pad] = 0;
     return start;
   };
 
@@ -123,7 +151,7 @@ export function createNetlinkWriter(initialBytes = 4096): NetlinkWriter {
     },
     be32(type, value) {
       const offset = attribute(type, 4);
-      buffer.writeUInt32BE(value >>> 0, offset);
+      putNetworkU32(buffer, value, offset);
     },
     be64(type, value) {
       const offset = attribute(type, 8);
@@ -149,8 +177,7 @@ export function createNetlinkWriter(initialBytes = 4096): NetlinkWriter {
       buffer[offset + size] = 0;
     },
     bytes(type, value) {
-      const offset = attribute(type, value.length);
-      buffer.set(value, offset);
+      copy(value, attribute(type, value.length));
     },
     flag(type) {
       attribute(type, 0);
@@ -169,6 +196,15 @@ export function createNetlinkWriter(initialBytes = 4096): NetlinkWriter {
         );
       }
       host16At(mark, length);
+    },
+    nestedBytes(type, inner, value) {
+      const padded = align4(value.length);
+      const start = attribute(type | NLA_F_NESTED, NLA_HDRLEN + padded);
+      const end = at;
+      at = start;
+      copy(value, header(inner, NLA_HDRLEN + value.length));
+      at = end;
+      for (let pad = end - padded + value.length; pad < end; pad += 1) buffer[pad] = 0;
     },
     finish() {
       const copy = new Uint8Array(at);

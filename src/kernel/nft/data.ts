@@ -20,14 +20,15 @@ const VERDICT_CODES: Readonly<Record<Verdict['kind'], number>> = {
 
 /** Writes a value or a verdict as the nested attribute `type`. */
 export function writeData(writer: NetlinkWriter, type: number, data: Uint8Array | Verdict): void {
-  const outer = writer.beginNested(type);
-  if (data instanceof Uint8Array) writer.bytes(NFTA_DATA_VALUE, data);
-  else {
-    const verdict = writer.beginNested(NFTA_DATA_VERDICT);
-    writer.be32(NFTA_VERDICT_CODE, VERDICT_CODES[data.kind]);
-    if ('chain' in data) writer.string(NFTA_VERDICT_CHAIN, data.chain);
-    writer.endNested(verdict);
+  if (data instanceof Uint8Array) {
+    writer.nestedBytes(type, NFTA_DATA_VALUE, data);
+    return;
   }
+  const outer = writer.beginNested(type);
+  const verdict = writer.beginNested(NFTA_DATA_VERDICT);
+  writer.be32(NFTA_VERDICT_CODE, VERDICT_CODES[data.kind]);
+  if ('chain' in data) writer.string(NFTA_VERDICT_CHAIN, data.chain);
+  writer.endNested(verdict);
   writer.endNested(outer);
 }
 
