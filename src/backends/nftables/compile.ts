@@ -64,16 +64,21 @@ export function rungName(plan: ListPlan, nodePort: boolean): string {
 
 const NO_ROWS: Rows = new Map();
 
-/**
- * The commands that bring some frontends to their new entries (undefined: gone). `found` tells what the kernel was
- * seen to hold instead of what the books say, for reconciling.
- */
-export function compile(
+/** A transaction in the making. The books must not change before it is finished and accepted or forgotten. */
+export interface Compilation {
+  /** Adds what brings a frontend to its new entry (undefined: gone). Throws for an entry that has no form in the kernel. */
+  add(key: FrontendKey, entry: Entry | undefined): void;
+  /** Elements so far. */
+  readonly elements: number;
+  finish(): Compiled;
+}
+
+/** `found` tells what the kernel was seen to hold instead of what the books say, for reconciling. */
+export function beginCompilation(
   books: Books,
   target: CompileTarget,
-  changes: ReadonlyMap<FrontendKey, Entry | undefined>,
   found?: ReadonlyMap<FrontendKey, Rows>,
-): Compiled {
+): Compilation {
   const edits = new Map<string, { readonly remove: SetElement[]; readonly add: SetElement[] }>();
   const rungs = new Map<string, readonly NftCommand[]>();
   const counts = new Map<string, number>();
@@ -103,7 +108,7 @@ export function compile(
     for (const row of rows) counts.set(row, (counts.get(row) ?? 0) + step);
   };
 
-  for (const [key, entry] of changes) {
+  const add = (key: FrontendKey, entry: Entry | undefined): void => {
     const before = books.held.get(key);
     const seen = found?.get(key);
     const after =
@@ -125,34 +130,59 @@ export function compile(
       const name = rungName(plan, nodePort);
       if (!books.rungs.has(name) && !rungs.has(name)) rungs.set(name, target.rungCommands(plan, nodePort));
     }
-  }
-  for (const [row, step] of counts) {
-    const now = books.shared.get(row) ?? 0;
-    if (now === 0 && step > 0 && !books.shared.has(row)) edit('add', row, '');
-    if (now > 0 && now + step === 0 && found === undefined) edit('remove', row, '');
-  }
+  };
+  const editShared = (): void => {
+    for (const [row, step] of counts) {
+      const now = books.shared.get(row) ?? 0;
+      if (now === 0 && step > 0 && !books.shared.has(row)) edit('add', row, '');
+      if (now > 0 && now + step === 0 && found === undefined) edit('remove', row, '');
+    }
+  };
+
+  const finish = (): Compiled => {
+    editShared();
+    return {
+      commands: [...[...rungs.values()].flat(), ...commandsOf(target, edits)],
+      elements,
+      accept() {
+        affinity.accept(
+          [...programmed.values()].flatMap((after) => (after === undefined ? [] : stickyListsOf(after))),
+        );
+        for (const [key, after] of programmed) {
+          const before = books.held.get(key);
+          for (const name of before === undefined ? [] : stickyListsOf(before)) books.affinity.leave(name);
+          if (after === undefined) books.held.delete(key);
+          else books.held.set(key, after);
+        }
+        for (const [row, step] of counts) {
+          const total = (books.shared.get(row) ?? 0) + step;
+          if (total > 0 || found !== undefined) books.shared.set(row, total);
+          else books.shared.delete(row);
+        }
+        for (const name of rungs.keys()) books.rungs.add(name);
+      },
+    };
+  };
 
   return {
-    commands: [...[...rungs.values()].flat(), ...commandsOf(target, edits)],
-    elements,
-    accept() {
-      affinity.accept(
-        [...programmed.values()].flatMap((after) => (after === undefined ? [] : stickyListsOf(after))),
-      );
-      for (const [key, after] of programmed) {
-        const before = books.held.get(key);
-        for (const name of before === undefined ? [] : stickyListsOf(before)) books.affinity.leave(name);
-        if (after === undefined) books.held.delete(key);
-        else books.held.set(key, after);
-      }
-      for (const [row, step] of counts) {
-        const total = (books.shared.get(row) ?? 0) + step;
-        if (total > 0 || found !== undefined) books.shared.set(row, total);
-        else books.shared.delete(row);
-      }
-      for (const name of rungs.keys()) books.rungs.add(name);
+    add,
+    get elements() {
+      return elements;
     },
+    finish,
   };
+}
+
+/** The commands for some frontends at once: see `beginCompilation`. */
+export function compile(
+  books: Books,
+  target: CompileTarget,
+  changes: ReadonlyMap<FrontendKey, Entry | undefined>,
+  found?: ReadonlyMap<FrontendKey, Rows>,
+): Compiled {
+  const compilation = beginCompilation(books, target, found);
+  for (const [key, entry] of changes) compilation.add(key, entry);
+  return compilation.finish();
 }
 
 /**

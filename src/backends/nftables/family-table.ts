@@ -7,15 +7,8 @@ import type { Family } from '../../model/address.ts';
 import type { FrontendKey } from '../../model/service-port.ts';
 import type { Entry, TableSettings } from '../../plan/forwarding-table.ts';
 import type { CommitReport } from '../backend.ts';
-import {
-  type Compiled,
-  type CompileTarget,
-  compile,
-  compileUnneeded,
-  createBooks,
-  rungName,
-} from './compile.ts';
-import type { NftOutcome, NftPort } from './nft-port.ts';
+import { type CompileTarget, compileUnneeded, createBooks, rungName } from './compile.ts';
+import type { NftPort } from './nft-port.ts';
 import { probeFeatures } from './probe.ts';
 import { placeOf, type Rows, rowId } from './programmed.ts';
 import { rowOfElement, wordOfKey } from './row-codec.ts';
@@ -28,19 +21,12 @@ import {
   TABLE_NAME,
 } from './ruleset.ts';
 import { repairOf, type StaticState, stateOf } from './static-state.ts';
-
-/**
- * Entries to commit in one transaction at most. At three endpoints each this is about 8,000 elements, some 8 ms in
- * the kernel: other writers and new connections wait no longer than that.
- */
-const ENTRIES_PER_COMMIT = 1500;
-
-/** The kernel's ways to say that it does not hold what the books say: ENOENT, EEXIST, ERESTART (not seen outside). */
-const DRIFT_ERRNOS = new Set([2, 17, 85]);
+import { createTransactions, type Transactions } from './transactions.ts';
 
 export interface FamilyTable {
   probe(): Promise<void>;
   reconcile(settings: TableSettings, entries: ReadonlyMap<FrontendKey, Entry>): Promise<CommitReport>;
+  /** Only after a reconcile. */
   commit(
     settings: TableSettings | undefined,
     changes: ReadonlyMap<FrontendKey, Entry | undefined>,
@@ -54,164 +40,51 @@ export interface FamilyTableOptions {
   readonly log: Logger;
 }
 
-/** What a series of transactions came to. */
-interface Tally {
-  readonly refused: Map<FrontendKey, PointsmanError>;
-  messages: number;
-  kernelMs: number;
-  failed?: PointsmanError;
-}
-
 export function createFamilyTable({ nft, family, log }: FamilyTableOptions): FamilyTable {
   const nftFamily = family === 'IPv4' ? 'ip' : 'ip6';
   const ref: TableRef = { family: nftFamily, table: TABLE_NAME };
+  const name = `${nftFamily} ${TABLE_NAME}`;
   let books = createBooks();
   let target: CompileTarget | undefined;
 
-  const targetFor = (settings: TableSettings): CompileTarget => {
-    const { sets } = stateOf(baseCommands(nftFamily, settings));
-    return {
-      ...ref,
-      definitions: sets,
-      rungCommands: (plan, nodePort) => rungCommands(nftFamily, plan, nodePort, books.words.wordOf(plan)),
-    };
-  };
+  const targetFor = (settings: TableSettings): CompileTarget => ({
+    ...ref,
+    definitions: stateOf(baseCommands(nftFamily, settings)).sets,
+    rungCommands: (plan, nodePort) => rungCommands(nftFamily, plan, nodePort, books.words.wordOf(plan)),
+  });
 
-  /** Commits and keeps the tally; false when the transaction did not go through. */
-  const send = async (commands: readonly NftCommand[], tally: Tally): Promise<NftOutcome> => {
-    const outcome = await nft.commit(commands);
-    tally.messages += outcome.messages;
-    if (outcome.kind === 'committed') tally.kernelMs += outcome.kernelMs;
-    if (outcome.kind === 'unknown') {
-      tally.failed = new PointsmanError(
-        'E_NETLINK_LOST',
-        `the outcome of a commit to table ${nftFamily} ${TABLE_NAME} is unknown: ${outcome.because}`,
-      );
-    }
-    return outcome;
-  };
-
-  const refusalError = (outcome: NftOutcome & { readonly kind: 'refused' }): PointsmanError => {
-    const [first] = outcome.refusals;
-    return new PointsmanError(
-      'E_NETLINK',
-      `table ${nftFamily} ${TABLE_NAME}: ${first?.text ?? 'refused without a reason'}`,
-      {
-        facts: { errno: first?.errno },
-      },
-    );
-  };
-
-  /**
-   * Commits changes; when the kernel refuses, halves them until the culprit stands alone. While nothing was read back
-   * (`found` is undefined), a refusal for what is or is not there means that the books are wrong, and ends it.
-   */
-  const commitEntries = async (
-    on: CompileTarget,
-    changes: ReadonlyMap<FrontendKey, Entry | undefined>,
-    found: ReadonlyMap<FrontendKey, Rows> | undefined,
-    tally: Tally,
-  ): Promise<void> => {
-    if (tally.failed !== undefined) return;
-    let compiled: Compiled;
-    try {
-      compiled = compile(books, on, changes, found);
-    } catch (error) {
-      await halve(on, changes, found, tally, asError(error));
-      return;
-    }
-    if (compiled.commands.length === 0) {
-      compiled.accept();
-      return;
-    }
-    const outcome = await send(compiled.commands, tally);
-    if (outcome.kind === 'committed') compiled.accept();
-    if (outcome.kind !== 'refused') return;
-    const error = refusalError(outcome);
-    if (found === undefined && outcome.refusals.some(({ errno }) => DRIFT_ERRNOS.has(errno)))
-      tally.failed = error;
-    else await halve(on, changes, found, tally, error);
-  };
-
-  const halve = async (
-    on: CompileTarget,
-    changes: ReadonlyMap<FrontendKey, Entry | undefined>,
-    found: ReadonlyMap<FrontendKey, Rows> | undefined,
-    tally: Tally,
-    error: PointsmanError,
-  ): Promise<void> => {
-    const keys = [...changes];
-    const [only] = keys;
-    if (keys.length === 1 && only !== undefined) {
-      tally.refused.set(only[0], error);
-      return;
-    }
-    const middle = keys.length >> 1;
-    for (const half of [keys.slice(0, middle), keys.slice(middle)])
-      await commitEntries(on, new Map(half), found, tally);
-  };
-
-  const inPortions = async (
-    on: CompileTarget,
-    changes: ReadonlyMap<FrontendKey, Entry | undefined>,
-    found: ReadonlyMap<FrontendKey, Rows> | undefined,
-    tally: Tally,
-  ): Promise<void> => {
-    if (changes.size <= ENTRIES_PER_COMMIT) return commitEntries(on, changes, found, tally);
-    const slicer = createSlicer();
-    let portion = new Map<FrontendKey, Entry | undefined>();
-    for (const [key, entry] of changes) {
-      portion.set(key, entry);
-      if (portion.size < ENTRIES_PER_COMMIT) continue;
-      await commitEntries(on, portion, found, tally);
-      portion = new Map();
-      const pause = slicer.turn();
-      if (pause !== undefined) await pause;
-    }
-    if (portion.size > 0) await commitEntries(on, portion, found, tally);
-  };
-
-  /** Brings chains, rules, sets and verdicts in order. Returns what the table held, undefined if it had to be new. */
-  const prepareStatic = async (settings: TableSettings, tally: Tally): Promise<StaticState | undefined> => {
+  /** Brings chains, rules, sets and verdicts in order; false when the table is new, and so without rows. */
+  const prepareStatic = async (settings: TableSettings, transactions: Transactions): Promise<boolean> => {
     const found = await nft.readStatic(ref);
     const base = baseCommands(nftFamily, settings);
     if (found === undefined) {
-      await send(base, tally).then((outcome) => failUnlessCommitted(outcome, tally));
-      return undefined;
+      await transactions.send(base);
+      return false;
     }
-    const rungs: NftCommand[] = [];
-    for (const name of found.chains.keys()) {
-      const rung = rungOfChain(name);
-      if (rung === undefined) continue;
+    const repair = repairOf(ref, stateOf([...base, ...learnRungs(found)]), found);
+    if (repair.kind === 'none') return true;
+    log.info('Mending the nftables ruleset', { table: name, because: repair.because });
+    if (repair.kind === 'mend') {
+      await transactions.send(repair.commands);
+      return true;
+    }
+    books = createBooks();
+    await transactions.send([{ op: 'delete-table', ...ref }, ...base]);
+    return false;
+  };
+
+  /** Takes over the rungs and words that were found, so that a restart changes neither; returns how to make them. */
+  const learnRungs = (found: StaticState): readonly NftCommand[] => {
+    const rungs = [...found.chains.keys()].flatMap((chain) => rungOfChain(chain) ?? []);
+    for (const rung of rungs) {
       const word = wordOfChain(found, rung);
       if (word !== undefined && rung.plan.affinitySeconds > 0)
         books.words.learn(word, rung.plan.affinitySeconds);
     }
-    for (const name of found.chains.keys()) {
-      const rung = rungOfChain(name);
-      if (rung === undefined) continue;
-      rungs.push(...rungCommands(nftFamily, rung.plan, rung.nodePort, books.words.wordOf(rung.plan)));
-      books.rungs.add(rungName(rung.plan, rung.nodePort));
-    }
-    const repair = repairOf(ref, stateOf([...base, ...rungs]), found);
-    if (repair.kind === 'none') return found;
-    log.info('Mending the nftables ruleset', {
-      table: `${nftFamily} ${TABLE_NAME}`,
-      because: repair.because,
+    return rungs.flatMap(({ plan, nodePort }) => {
+      books.rungs.add(rungName(plan, nodePort));
+      return rungCommands(nftFamily, plan, nodePort, books.words.wordOf(plan));
     });
-    if (repair.kind === 'mend') {
-      await send(repair.commands, tally).then((outcome) => failUnlessCommitted(outcome, tally));
-      return found;
-    }
-    books = createBooks();
-    await send([{ op: 'delete-table', ...ref }, ...base], tally).then((outcome) =>
-      failUnlessCommitted(outcome, tally),
-    );
-    return undefined;
-  };
-
-  const failUnlessCommitted = (outcome: NftOutcome, tally: Tally): void => {
-    if (outcome.kind === 'refused') tally.failed = refusalError(outcome);
   };
 
   /** All rows in the kernel, by frontend; shared ones go into the books with count 0. */
@@ -226,9 +99,12 @@ export function createFamilyTable({ nft, family, log }: FamilyTableOptions): Fam
         const place = placeOf(id, family);
         if (place === undefined) books.shared.set(id, 0);
         else {
-          const rows = found.get(place.frontend) ?? new Map<string, string>();
+          let rows = found.get(place.frontend);
+          if (rows === undefined) {
+            rows = new Map();
+            found.set(place.frontend, rows);
+          }
           rows.set(id, data);
-          found.set(place.frontend, rows);
         }
         const pause = slicer.turn();
         if (pause !== undefined) await pause;
@@ -237,70 +113,47 @@ export function createFamilyTable({ nft, family, log }: FamilyTableOptions): Fam
     return found;
   };
 
-  const reportOf = ({ refused, messages, kernelMs, failed }: Tally): CommitReport => ({
-    refused,
-    messages,
-    kernelMs,
-    ...(failed ? { failed } : {}),
-  });
+  const tallied = async (work: (transactions: Transactions) => Promise<void>): Promise<CommitReport> => {
+    const transactions = createTransactions(nft, name);
+    try {
+      await work(transactions);
+    } catch (error) {
+      transactions.fail(error);
+    }
+    return transactions.report();
+  };
 
   return {
-    async probe() {
-      await probeFeatures(nft, nftFamily);
-    },
-    async reconcile(settings, entries) {
-      const tally: Tally = { refused: new Map(), messages: 0, kernelMs: 0 };
-      books = createBooks();
-      try {
-        const held = await prepareStatic(settings, tally);
-        target = targetFor(settings);
-        if (tally.failed !== undefined) return reportOf(tally);
-        const found =
-          held === undefined ? new Map<FrontendKey, Map<string, string>>() : await readRows(target);
+    probe: () => probeFeatures(nft, nftFamily),
+    reconcile: (settings, entries) =>
+      tallied(async (transactions) => {
+        books = createBooks();
+        const held = await prepareStatic(settings, transactions);
+        const on = targetFor(settings);
+        target = on;
+        if (transactions.failed) return;
+        const found: Map<FrontendKey, Rows> = held ? await readRows(on) : new Map();
         const changes = new Map<FrontendKey, Entry | undefined>(entries);
         for (const key of found.keys()) if (!changes.has(key)) changes.set(key, undefined);
-        await inPortions(target, changes, found, tally);
-        if (tally.failed === undefined) {
-          const rest = compileUnneeded(books, target);
-          const outcome = rest.elements === 0 ? undefined : await send(rest.commands, tally);
-          if (outcome === undefined || outcome.kind === 'committed') rest.accept();
-          else failUnlessCommitted(outcome, tally);
-        }
-      } catch (error) {
-        tally.failed = asError(error);
-      }
-      return reportOf(tally);
-    },
-    async commit(settings, changes) {
-      const tally: Tally = { refused: new Map(), messages: 0, kernelMs: 0 };
-      if (target === undefined) {
-        tally.failed = new PointsmanError('E_NETLINK_LOST', 'commit before the first reconcile');
-        return reportOf(tally);
-      }
-      try {
-        if (settings !== undefined) {
-          const outcome = await send(settingsCommands(nftFamily, settings), tally);
-          failUnlessCommitted(outcome, tally);
-        }
-        if (changes.size > 0) await inPortions(target, changes, undefined, tally);
-      } catch (error) {
-        tally.failed = asError(error);
-      }
-      return reportOf(tally);
-    },
+        await transactions.commit(books, on, changes, found);
+        await transactions.commitCompiled(compileUnneeded(books, on));
+      }),
+    commit: (settings, changes) =>
+      tallied(async (transactions) => {
+        if (target === undefined)
+          throw new PointsmanError('E_NETLINK_LOST', 'commit before the first reconcile');
+        if (settings !== undefined) await transactions.send(settingsCommands(nftFamily, settings));
+        await transactions.commit(books, target, changes);
+      }),
     async cleanup() {
       if ((await nft.readStatic(ref)) === undefined) return [];
-      const outcome = await nft.commit([{ op: 'delete-table', ...ref }]);
-      if (outcome.kind !== 'committed') {
-        throw outcome.kind === 'refused'
-          ? refusalError(outcome)
-          : new PointsmanError(
-              'E_NETLINK_LOST',
-              `deleting table ${nftFamily} ${TABLE_NAME}: ${outcome.because}`,
-            );
-      }
+      const { failed } = await tallied(async (transactions) => {
+        await transactions.send([{ op: 'delete-table', ...ref }]);
+      });
+      if (failed !== undefined) throw failed;
       books = createBooks();
-      return [`nftables table ${nftFamily} ${TABLE_NAME}`];
+      target = undefined;
+      return [`nftables table ${name}`];
     },
   };
 }
@@ -311,11 +164,4 @@ function wordOfChain({ verdicts }: StaticState, { chain, nodePort }: RungChain):
     if (verdict.kind === 'goto' && verdict.chain === chain) return wordOfKey(element.key);
   }
   return undefined;
-}
-
-function asError(error: unknown): PointsmanError {
-  if (error instanceof PointsmanError) return error;
-  return new PointsmanError('E_NETLINK', error instanceof Error ? error.message : String(error), {
-    cause: error,
-  });
 }

@@ -3,7 +3,7 @@ import type { Verdict } from '../../kernel/nft/commands.ts';
 import { RTN_LOCAL } from '../../kernel/nft/expressions/fib.ts';
 import type { Expression } from '../../kernel/nft/expressions.ts';
 import { type Register, register } from '../../kernel/nft/register.ts';
-import { addressBytes, type Cidr, widthOf } from '../../model/address.ts';
+import { addressBytes, type Cidr } from '../../model/address.ts';
 
 /** The families of the tables. */
 export type TableFamily = 'ip' | 'ip6';
@@ -15,6 +15,11 @@ export interface Operand {
   load(to: Register): Expression;
 }
 
+/** An address in the header, of which a part can be loaded too. */
+export interface AddressOperand extends Operand {
+  loadStart(to: Register, bytes: number): Expression;
+}
+
 const FIRST: Register = register(0);
 
 /** Where addresses stand in the header: RFC 791 and RFC 8200. */
@@ -23,13 +28,20 @@ const ADDRESSES = {
   ip6: { source: 8, destination: 24, length: 16 },
 } as const;
 
-function address(family: TableFamily, which: 'source' | 'destination'): Operand {
+function address(family: TableFamily, which: 'source' | 'destination'): AddressOperand {
   const { length, [which]: offset } = ADDRESSES[family];
-  return { words: length / 4, load: (to) => ({ kind: 'payload', base: 'network', offset, length, to }) };
+  const loadStart = (to: Register, bytes: number): Expression => ({
+    kind: 'payload',
+    base: 'network',
+    offset,
+    length: bytes,
+    to,
+  });
+  return { words: length / 4, load: (to) => loadStart(to, length), loadStart };
 }
 
-export const source = (family: TableFamily): Operand => address(family, 'source');
-export const destination = (family: TableFamily): Operand => address(family, 'destination');
+export const source = (family: TableFamily): AddressOperand => address(family, 'source');
+export const destination = (family: TableFamily): AddressOperand => address(family, 'destination');
 
 export const PROTOCOL: Operand = { words: 1, load: (to) => ({ kind: 'meta-load', key: 'l4proto', to }) };
 /** At the same place in TCP, UDP and SCTP. */
@@ -131,7 +143,8 @@ export function inDynamicMap(
   timeoutMs: number,
 ): readonly Expression[] {
   const { expressions, next } = loaded(key);
-  const at = register(next);
+  // At the next 16 bytes, where `nft` puts it too.
+  const at = register((next + 3) & ~3);
   return [
     ...expressions,
     data.load(at),
@@ -141,21 +154,26 @@ export function inDynamicMap(
 
 /** `a cidr`; with `inverted`, `a != cidr`. Undefined for what never holds. */
 export function inCidr(
-  operand: Operand,
-  { family, address: text, prefix }: Cidr,
+  operand: AddressOperand,
+  { address: text, prefix }: Cidr,
   inverted = false,
 ): readonly Expression[] | undefined {
   if (prefix === 0) return inverted ? undefined : [];
   const value = addressBytes(text);
+  const operator = inverted ? 'not-equal' : 'equal';
+  // Whole bytes are compared as they are, as `nft` does; other prefixes have to be masked.
+  const bytes = prefix / 8;
+  if (Number.isInteger(bytes)) {
+    return [
+      operand.loadStart(FIRST, bytes),
+      { kind: 'compare', from: FIRST, operator, value: value.slice(0, bytes) },
+    ];
+  }
   const mask = value.map((_, index) => (0xff00 >> Math.min(8, Math.max(0, prefix - index * 8))) & 0xff);
-  const narrowed: readonly Expression[] =
-    prefix === widthOf(family)
-      ? []
-      : [{ kind: 'bitwise', from: FIRST, to: FIRST, mask, xor: new Uint8Array(value.length) }];
   return [
     operand.load(FIRST),
-    ...narrowed,
-    { kind: 'compare', from: FIRST, operator: inverted ? 'not-equal' : 'equal', value },
+    { kind: 'bitwise', from: FIRST, to: FIRST, mask, xor: new Uint8Array(value.length) },
+    { kind: 'compare', from: FIRST, operator, value },
   ];
 }
 
