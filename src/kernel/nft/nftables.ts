@@ -94,10 +94,16 @@ const READ_ATTEMPTS = 8;
 export function createNftables(
   client: Pick<KernelClient, 'transact' | 'dump' | 'generation' | 'subscribe' | 'portId'>,
 ): Nftables {
-  const dump = (request: Uint8Array): Promise<Uint8Array[]> => client.dump('nftables', request);
+  const dump = async (what: string, request: Uint8Array): Promise<Uint8Array[]> => {
+    try {
+      return await client.dump('nftables', request);
+    } catch (error) {
+      throw readError(what, error);
+    }
+  };
 
   async function* elements(table: TableRef, set: string): AsyncGenerator<SetElement, void, undefined> {
-    const datagrams = await dump(elementsRequest(table, set));
+    const datagrams = await dump(`elements of set ${nameOf(table)} ${set}`, elementsRequest(table, set));
     const slicer = createSlicer();
     for (const element of elementsIn(datagrams)) {
       yield element;
@@ -107,10 +113,12 @@ export function createNftables(
   }
 
   const listSets = async (table: TableRef): Promise<readonly ListedSet[]> => [
-    ...setsIn(await dump(setsRequest(table))),
+    ...setsIn(await dump(`sets of table ${nameOf(table)}`, setsRequest(table))),
   ];
   const listChains = async (table: TableRef): Promise<readonly Chain[]> =>
-    [...chainsIn(await dump(chainsRequest(table)))].filter((chain) => chain.table === table.table);
+    [...chainsIn(await dump(`chains of table ${nameOf(table)}`, chainsRequest(table)))].filter(
+      (chain) => chain.table === table.table,
+    );
 
   const anonymousSets = async (
     table: TableRef,
@@ -129,7 +137,7 @@ export function createNftables(
     table: TableRef,
     sets: () => Promise<readonly ListedSet[]>,
   ): Promise<readonly Rule[]> => {
-    const rules = [...rulesIn(await dump(rulesRequest(table)))];
+    const rules = [...rulesIn(await dump(`rules of table ${nameOf(table)}`, rulesRequest(table)))];
     if (!rules.some(({ expressions }) => expressions.some(mayBeAnonymous))) return rules;
     const own = await anonymousSets(table, await sets());
     return rules.map((rule) => ({
@@ -148,7 +156,7 @@ export function createNftables(
       return { kind: 'refused', failures: outcome.failures.map((one) => inWords(one, encoded)), messages };
     },
     generation: () => client.generation(),
-    listTables: async () => [...tablesIn(await dump(tablesRequest()))],
+    listTables: async () => [...tablesIn(await dump('tables', tablesRequest()))],
     listChains,
     listSets,
     listRules: (table) => rulesWith(table, () => listSets(table)),
@@ -227,6 +235,19 @@ function inWords(failure: BatchFailure, encoded: EncodedTransaction): CommitFail
           attribute === undefined ? '' : `, at ${attribute}`,
         ].join('');
   return { ...description, errno, errnoName, text };
+}
+
+const nameOf = ({ family, table }: TableRef): string => `${family} ${table}`;
+
+/** A refused dump with the words of what was asked; anything else as it is. */
+function readError(what: string, error: unknown): unknown {
+  if (!(error instanceof PointsmanError) || error.code !== 'E_NETLINK') return error;
+  const { errno } = error.facts;
+  if (typeof errno !== 'number') return error;
+  return new PointsmanError('E_NETLINK', `cannot read the ${what}: ${errnoText(errno)}`, {
+    facts: error.facts,
+    cause: error,
+  });
 }
 
 const isMissing = (error: unknown): boolean =>
