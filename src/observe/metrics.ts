@@ -22,7 +22,7 @@ export interface Metrics {
 }
 
 /** How often the event loop's delay is sampled: each sample wakes the process. */
-const LOOP_SAMPLE_MS = 100;
+const LOOP_SAMPLE_MS = 20;
 
 export function createMetrics({ version, families, sources, process }: MetricsOptions): Metrics {
   const registry = new Registry();

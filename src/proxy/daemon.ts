@@ -1,6 +1,7 @@
 // The proxy as a whole: everything is made here, wired, run, and taken down in order.
 import { readFileSync } from 'node:fs';
 import { sleep } from '../base/backoff.ts';
+import { PointsmanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { ProxyConfig } from '../config/proxy-config.ts';
 import type { SocketAddress } from '../config/socket-address.ts';
@@ -48,7 +49,6 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const now = Date.now;
   const clock = (): number => performance.now();
   const startedAt = now();
-  own.info('Version info', { version, node: process.version });
 
   const access = await findAccess({
     env,
@@ -57,9 +57,11 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   });
   const families = detectFamilies(textOf);
   checkClusterCidrs(families, config.clusterCidrs);
-  await using dataPath = await openDataPath({ families, log });
+  await using dataPath = await openDataPath({ families, log }).catch(cannotUse(config.mode));
   const { backend } = dataPath;
-  await backend.probe();
+  await backend.probe().catch(cannotUse(config.mode));
+  // From here on there is something to tell; an error before is the one line of the command.
+  own.info('Version info', { version, node: process.version });
   own.info(`Using ${backend.mode} Proxier`, { nodeName: config.nodeName, apiServer: access.server.origin });
   own.info(`kube-proxy running in ${families.length > 1 ? 'dual' : 'single'}-stack mode`, { families });
   await setOomScore(config.oomScoreAdj, own);
@@ -175,6 +177,19 @@ async function runTogether(
     signal.removeEventListener('abort', end);
     await Promise.allSettled(running);
   }
+}
+
+/** Names the mode where the kernel itself knows only what it lacks. */
+function cannotUse(mode: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof PointsmanError) || error.code !== 'E_KERNEL_FEATURE') throw error;
+    const { code, message, hint, facts } = error;
+    throw new PointsmanError(code, `cannot use ${mode} mode: ${message}`, {
+      ...(hint === undefined ? {} : { hint }),
+      facts,
+      cause: error.cause,
+    });
+  };
 }
 
 function textOf(path: string): string | undefined {

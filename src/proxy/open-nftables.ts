@@ -1,18 +1,20 @@
-// nftables mode's data path over the kernel thread.
+// nftables mode's data path in the process's own network namespace.
 import { openNftablesBackend } from '../backends/nftables/open.ts';
-import type { OpenDataPath } from './data-path.ts';
+import type { DataPath, OpenDataPath } from './data-path.ts';
 
-export const openNftables: OpenDataPath = async ({ families, log }) => {
+export const openNftables: OpenDataPath = async ({ families, log }): Promise<DataPath> => {
   let restarts = 0;
-  const kernelLog = log.room('kernel');
   const backend = await openNftablesBackend({
     families,
     log: log.room('nftables'),
-    // Transactions under way answer that their outcome is unknown, and events count as lost: both end in a reconcile.
-    onRestart(because) {
+    // That it has to be compared anew it learns by its lost subscription or its unanswered commit.
+    onRestart: () => {
       restarts += 1;
-      kernelLog.warn('The kernel thread was started anew', { because });
     },
   });
-  return { backend, restarts: () => restarts, [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose]() };
+  return {
+    backend,
+    restarts: () => restarts,
+    [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
+  };
 };
