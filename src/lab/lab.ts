@@ -37,6 +37,8 @@ export interface LabOptions {
   /** `false`: nodes without a Pointsman. */
   readonly pointsman?: PointsmanOptions | false;
   readonly log?: Logger;
+  /** Gives up the wait for its Pointsmans. */
+  readonly signal?: AbortSignal;
   /** Where the folders of labs are. */
   readonly stateRoot?: string;
 }
@@ -138,7 +140,7 @@ export async function createLab(options: LabOptions = {}): Promise<Lab> {
     writeState(folder, state);
   }
   save({ server: url });
-  await pointsmans.start();
+  await pointsmans.start(options.signal);
   save({ phase: 'ready' });
 
   const kubectl: Lab['kubectl'] = (args, how) => runKubectl(folder.kubeconfig, args, how);

@@ -22,7 +22,7 @@ export interface Pointsmans extends AsyncDisposable {
   /** Throws E_LAB for a node that has none. */
   of(node: string): PointsmanProcess;
   /** Starts all; resolves when all are healthy. */
-  start(): Promise<void>;
+  start(signal?: AbortSignal): Promise<void>;
 }
 
 const HEALTHZ_PORT = 10_256;
@@ -81,9 +81,9 @@ export function createPointsmans(options: PointsmansOptions): Pointsmans {
         hint: `there are ${[...processes.keys()].join(', ') || 'none'}`,
       });
     },
-    async start() {
+    async start(signal) {
       await Promise.all(all.map((process) => process.start()));
-      await Promise.all(all.map((process) => process.healthy()));
+      await Promise.all(all.map((process) => process.healthy(signal)));
     },
     [Symbol.asyncDispose]: async () => void (await Promise.all(all.map((process) => process.stop()))),
   };

@@ -43,7 +43,8 @@ export async function claimLab({ name, folder, stateRoot, now, log }: Claim): Pr
   return state;
 }
 
-function refuseRunning(name: string, folder: StateFolder): void {
+/** Throws E_LAB when a lab of this name runs. */
+export function refuseRunning(name: string, folder: StateFolder): void {
   const running = runningLab(folder);
   if (running === undefined) return;
   throw new PointsmanError('E_LAB', `the lab ${name} is up already, as process ${running.process.pid}`, {
