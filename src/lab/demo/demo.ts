@@ -174,7 +174,7 @@ async function changeUnderLoad(lab: Lab, address: string, io: DemoIo): Promise<v
   const load = await startSteadyLoad(
     lab.client,
     { namespace: lab.namespaceOf('node-a'), address, port: 80 },
-    4,
+    16,
   );
   await kubectl(lab, ['-n', 'hello', 'delete', 'pod', 'echo-2', '--wait=true']);
   io.out('echo-2 deleted');
@@ -193,7 +193,9 @@ async function changeUnderLoad(lab: Lab, address: string, io: DemoIo): Promise<v
     throw wrong(`${failed.length} of ${report.answers.length} connections failed: ${describe(first)}`);
   const { asked, alive } = report.kept;
   io.out(`${report.answers.length} new connections, none failed`);
-  io.out(`${asked} were open all the time: ${alive} still answer, the others were to the deleted Pod`);
+  io.out(
+    `of ${asked} that were open all the time ${alive} still answer${alive < asked ? '; the others were to echo-2, which is gone' : ''}`,
+  );
 }
 
 /** Whether a Pod answers before long. */
