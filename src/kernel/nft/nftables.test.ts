@@ -122,8 +122,7 @@ function eventsOf(
   const bytes = writer.finish();
   // nlmsg_pid of every message.
   const view = Buffer.from(bytes.buffer);
-  for (let at = 0; at < view.length; at += (view.readUInt32LE(at) + 3) & ~3)
-    view.writeUInt32LE(portId, at + 12);
+  for (let at = 0; at < view.length; at += (hostU32(view, at) + 3) & ~3) putHostU32(view, portId, at + 12);
   return bytes;
 }
 
