@@ -183,14 +183,13 @@ test('a server that cannot be reached is waited for, and said once', async () =>
   await using server = await startServer({ protocol: 'http' });
   const port = server.port;
   await server.close();
-  const watched = watchServices({ server, url: `http://127.0.0.1:${port}` });
+  await using watched = watchServices({ server, url: `http://127.0.0.1:${port}` });
   await watched.until('trouble', () => watched.lines.length > 0);
   await watched.until('more attempts', () => watched.status().restarts >= 3);
   assert.equal(watched.lines.length, 1);
   said(watched, /cannot be reached: connect ECONNREFUSED/);
   assert.equal(watched.status().synced, false);
   assert.match(watched.status().lastError ?? '', /ECONNREFUSED/);
-  await watched.stop();
 });
 
 test('an exception of the owner ends the reflector with that exception', async () => {

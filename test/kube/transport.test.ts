@@ -56,7 +56,7 @@ for (const [protocol, version] of [
   test(`${protocol}: requests and a watch share what the server speaks`, async () => {
     await using server = await startServer({ protocol, pair });
     server.put('a');
-    const watched = watchServices({ server, authority: authority.certificate });
+    await using watched = watchServices({ server, authority: authority.certificate });
     await watched.until('the first list', () => watched.status().synced);
     server.put('b');
     await watched.until('the addition', () => watched.objects.has('shop/b'));
@@ -70,7 +70,6 @@ for (const [protocol, version] of [
       [version, version],
     );
     if (protocol === 'h2') assert.equal(server.connections, 1);
-    await watched.stop();
   });
 }
 
@@ -131,7 +130,7 @@ test('a half-open connection is noticed by an unanswered ping, and the watch goe
   await using server = await startServer({ protocol: 'h2', pair });
   await using relay = await startRelay(server.port);
   server.put('a');
-  const watched = watchServices({
+  await using watched = watchServices({
     server,
     url: `https://127.0.0.1:${relay.port}`,
     authority: authority.certificate,
@@ -145,14 +144,13 @@ test('a half-open connection is noticed by an unanswered ping, and the watch goe
     watched.lines.some((line) => /no answer to a ping.*resuming/.test(line)),
     watched.lines.join('\n'),
   );
-  await watched.stop();
 });
 
 test('a stalled HTTP/1.1 connection is noticed by the silence of its watch', async () => {
   await using server = await startServer({ protocol: 'https', pair });
   await using relay = await startRelay(server.port);
   server.put('a');
-  const watched = watchServices({
+  await using watched = watchServices({
     server,
     url: `https://127.0.0.1:${relay.port}`,
     authority: authority.certificate,
@@ -163,13 +161,12 @@ test('a stalled HTTP/1.1 connection is noticed by the silence of its watch', asy
   relay.stall();
   server.put('b');
   await watched.until('the change', () => watched.objects.has('shop/b'));
-  await watched.stop();
 });
 
 test('after GOAWAY running watches go on, and new requests use a new connection', async () => {
   await using server = await startServer({ protocol: 'h2', pair });
   server.put('a');
-  const watched = watchServices({ server, authority: authority.certificate });
+  await using watched = watchServices({ server, authority: authority.certificate });
   await watched.until('the first list', () => watched.status().synced);
   const [first] = server.requests;
   first?.session?.goaway();
@@ -183,7 +180,6 @@ test('after GOAWAY running watches go on, and new requests use a new connection'
   server.put('b');
   await watched.until('the change', () => watched.objects.has('shop/b'));
   assert.equal(watched.status().restarts, 0);
-  await watched.stop();
 });
 
 test('a connection that died while it was idle costs a GET nothing', async () => {
