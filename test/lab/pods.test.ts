@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import type { PodStart } from '../../src/lab/controllers/pod-host.ts';
 import type { Topology } from '../../src/lab/network/topology.ts';
 import { type Answer, tally } from '../../src/lab/pods/answer.ts';
 import { createClient } from '../../src/lab/pods/client.ts';
+import { startLoad } from '../../src/lab/pods/load.ts';
 import { createPodNetwork } from '../../src/lab/pods/pod-network.ts';
 import { openDescriptors } from '../kernel/open-descriptors.ts';
 import { sys, testTopology } from './test-topology.ts';
@@ -69,6 +70,7 @@ test('a Pod says who it is, where it runs, and whom it sees, over TCP and UDP an
         pod: 'default/two',
         node: 'node-b',
         client: source,
+        server: { address, port },
       });
     }
   }
@@ -81,6 +83,15 @@ test('curl shows the answer as one line, also on the loopback of the Pod', async
     await curl(lab.topology, 'default/one', 'http://127.0.0.1:8080/'),
     /^\{"pod":"default\/one","node":"node-a","server":"127\.0\.0\.1:8080","client":"127\.0\.0\.1:\d+"\}\n$/,
   );
+});
+
+test('curl shows the answer in words when it asks for plain text', async () => {
+  await using lab = await stage();
+  await lab.pods.start([pod('default/one')]);
+  const words = /^default\/one on node-a, at \[::1\]:8080, sees \[::1\]:\d+\n$/;
+  const url = 'http://[::1]:8080/';
+  assert.match(await curl(lab.topology, 'default/one', '-H', 'Accept: text/plain', url), words);
+  assert.match(await curl(lab.topology, 'default/one', `${url}?text`), words);
 });
 
 test('a failure says at once how it failed', async () => {
@@ -106,6 +117,17 @@ test('a failure says at once how it failed', async () => {
   } as const;
   assert.equal(failure(await client.ask(silent)), 'timeout');
   assert.equal(failure(await client.ask({ ...silent, protocol: 'TCP', port: 8080 })), 'timeout');
+});
+
+test('a datagram that the own rules of a client hold back is not permitted', async () => {
+  await using lab = await stage();
+  const { topology } = lab;
+  execFileSync('ip', ['netns', 'exec', topology.namespaceName('outside'), 'nft', '-f', '-'], {
+    input: 'table inet own { chain output { type filter hook output priority 0; policy drop; }; }',
+  });
+  const namespace = topology.namespacePath('outside');
+  const answer = await client.ask({ namespace, protocol: 'UDP', address: '10.244.1.2', port: 9090 });
+  assert.equal(failure(answer), 'not-permitted');
 });
 
 test('what the client itself cannot do is an error and no answer', async () => {
@@ -153,6 +175,39 @@ test('a connection that is open lives on while other Pods come and go, and ends 
   assert.equal(failure(await open.ask()), 'reset');
 });
 
+test('a lab that goes closes every descriptor, also of connections and requests that are under way', async () => {
+  const before = openDescriptors();
+  {
+    await using lab = await stage();
+    await lab.pods.start([pod('default/one'), pod('default/host', { hostNetwork: true })]);
+    const namespace = lab.topology.namespacePath('outside');
+    const [address = ''] = lab.topology.addresses('default/one');
+    using _open = await client.open({ namespace, address, port: 8080 });
+    using other = await client.open({ namespace, address, port: 8080 });
+    void other.ask({ sleepSeconds: 600 });
+  }
+  // A socket that was destroyed is closed in a later turn.
+  while (openDescriptors().length > before.length) await new Promise(setImmediate);
+});
+
+test('a steady load notices nothing while other Pods come and go, and notices the end of its own', async () => {
+  await using lab = await stage();
+  await lab.pods.start([pod('default/one'), pod('default/two')]);
+  const [address = ''] = lab.topology.addresses('default/one');
+  const namespace = lab.topology.namespacePath('outside');
+  const question = { namespace, protocol: 'TCP', address, port: 8080, timeoutMs: 300 } as const;
+  await using load = startLoad(client, { question, ratePerSecond: 200 });
+  await lab.pods.stop(['default/two']);
+  await lab.pods.start([pod('default/three')]);
+  while (load.report().answered < 20) await client.ask(question);
+  assert.deepEqual([...load.report().failures], []);
+  await lab.pods.stop(['default/one']);
+  while (load.report().failed === 0) await client.ask(question);
+  const report = await load.stop();
+  assert.deepEqual([...report.pods], [['default/one', report.answered]]);
+  assert.equal(report.examples[0]?.how, [...report.failures.keys()][0]);
+});
+
 test('a stream sends a line again and again over one connection', async () => {
   await using lab = await stage();
   await lab.pods.start([pod('default/one')]);
@@ -168,8 +223,13 @@ test('a Pod can be asked to fail its readiness, by POST only', async () => {
   const at = (path: string): string => `http://127.0.0.1:8080${path}`;
   await curl(lab.topology, 'default/one', at('/unready'));
   assert.deepEqual(lab.readiness, []);
+  const health = (): Promise<string> =>
+    curl(lab.topology, 'default/one', '-o', '/dev/null', '-w', '%{http_code}', at('/healthz'));
+  assert.equal(await health(), '200');
   await curl(lab.topology, 'default/one', '-X', 'POST', at('/unready'));
+  assert.equal(await health(), '503');
   await curl(lab.topology, 'default/one', '-X', 'POST', at('/ready'));
+  assert.equal(await health(), '200');
   assert.deepEqual(lab.readiness, [
     ['default/one', false],
     ['default/one', true],

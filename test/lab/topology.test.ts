@@ -108,6 +108,28 @@ test('a node that is added is reached by the others, and one that is removed tak
   assert.equal(seen(await ask()), 'default/two saw 10.244.1.2');
 });
 
+test('the outside reaches Service addresses by way of the first node that is there', async () => {
+  await using topology = await testTopology(2);
+  await using servers = new AsyncDisposableStack();
+  // Stand in for what a proxy does with these addresses.
+  const addresses = ['10.96.0.10', 'fd00:96::10', '203.0.113.7', '2001:db8:113::7'];
+  for (const node of ['node-a', 'node-b']) {
+    for (const address of addresses)
+      execFileSync('ip', ['-n', topology.namespaceName(node), 'addr', 'add', address, 'dev', 'lo']);
+    servers.use(await serve(topology, node));
+  }
+  const answers = async () => {
+    const namespace = topology.namespacePath('outside');
+    const all = await client.askAll(
+      addresses.map((address) => ({ namespace, protocol: 'TCP', address, port: 8080 })),
+    );
+    return new Set(all.map((answer) => (answer.kind === 'answered' ? answer.pod : seen(answer))));
+  };
+  assert.deepEqual(await answers(), new Set(['node-a']));
+  await topology.removeNode('node-a');
+  assert.deepEqual(await answers(), new Set(['node-b']));
+});
+
 test('the address of a Pod that left is used again as late as possible', async () => {
   await using topology = await testTopology(1);
   const add = async (name: string) => (await topology.addPod({ node: 'node-a', name })).addresses[0];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeEchoAnswer, encodeEchoAnswer, sleepWish } from './echo-answer.ts';
+import { answerInWords, decodeEchoAnswer, encodeEchoAnswer, sleepWish } from './echo-answer.ts';
 
 const end = fc
   .tuple(fc.oneof(fc.ipV4(), fc.ipV6()), fc.nat(65535))
@@ -28,6 +28,19 @@ test('an answer shows addresses as people write them', () => {
   assert.equal(
     encodeEchoAnswer(answer),
     '{"pod":"default/web","node":"node-a","server":"[fd00:244:1::2]:8080","client":"10.244.1.3:41000"}\n',
+  );
+});
+
+test('an answer in words is one line too', () => {
+  const answer = {
+    pod: 'default/web',
+    node: 'node-a',
+    server: { address: 'fd00:244:1::2', port: 8080 },
+    client: { address: '2001:db8:51::2', port: 41000 },
+  };
+  assert.equal(
+    answerInWords(answer),
+    'default/web on node-a, at [fd00:244:1::2]:8080, sees [2001:db8:51::2]:41000\n',
   );
 });
 

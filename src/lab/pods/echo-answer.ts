@@ -11,7 +11,7 @@ export interface EchoAnswer {
   /** `namespace/name`. */
   readonly pod: string;
   readonly node: string;
-  /** The address that the server was reached under. For UDP it is the one it is bound to, mostly the unspecified one. */
+  /** The address that the server was reached under. For UDP it is the one it is bound to, which may be a wildcard. */
   readonly server: SocketEnd;
   /** The client as the server sees it. */
   readonly client: SocketEnd;
@@ -26,6 +26,11 @@ export function socketEndText({ address, port }: SocketEnd): string {
 export function encodeEchoAnswer({ pod, node, server, client }: EchoAnswer): string {
   const ends = { server: socketEndText(server), client: socketEndText(client) };
   return `${JSON.stringify({ pod, node, ...ends })}\n`;
+}
+
+/** The line for people, with its newline. */
+export function answerInWords({ pod, node, server, client }: EchoAnswer): string {
+  return `${pod} on ${node}, at ${socketEndText(server)}, sees ${socketEndText(client)}\n`;
 }
 
 /** Undefined for what no server of a lab would say. */

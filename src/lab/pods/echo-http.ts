@@ -1,11 +1,13 @@
 // The Pods' HTTP server.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { sleep } from '../../base/backoff.ts';
-import { type EchoAnswer, encodeEchoAnswer, secondsOf, sleepWish } from './echo-answer.ts';
+import { answerInWords, type EchoAnswer, encodeEchoAnswer, secondsOf, sleepWish } from './echo-answer.ts';
 
 export interface EchoHttpOptions {
   readonly pod: string;
   readonly node: string;
+  /** What the Pod was asked last; true until then. */
+  readonly isReady: () => boolean;
   /** Aborted when the server closes: nobody waits any longer. */
   readonly signal: AbortSignal;
   /** The Pod was asked to fail its readiness, or to be ready again. */
@@ -20,6 +22,9 @@ const DEFAULT_TICK_SECONDS = 1;
  *     GET /?sleep=2             after two seconds
  *     GET /stream?every=0.5     a line each half second until the client leaves; `count=10` ends after ten
  *     POST /unready, /ready     takes the Pod out of service, and back
+ *     GET /healthz              200, or 503 after `/unready` until `/ready`
+ *
+ * With `Accept: text/plain`, or `text` among the parameters, in words instead of JSON.
  */
 export function echoHttpHandler(
   options: EchoHttpOptions,
@@ -31,21 +36,23 @@ export function echoHttpHandler(
 }
 
 async function answer(
-  { pod, node, signal, onReadiness }: EchoHttpOptions,
+  { pod, node, isReady, signal, onReadiness }: EchoHttpOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   request.resume();
   const { socket } = request;
-  const line = encodeEchoAnswer({
+  const who: EchoAnswer = {
     pod,
     node,
     server: { address: socket.localAddress ?? '', port: socket.localPort ?? 0 },
     client: { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 },
-  } satisfies EchoAnswer);
+  };
   const [path = '/', query = ''] = (request.url ?? '/').split('?', 2);
   const wishes = new URLSearchParams(query);
-  response.setHeader('content-type', 'application/json');
+  const inWords = wishes.has('text') || request.headers.accept?.startsWith('text/plain') === true;
+  const line = inWords ? answerInWords(who) : encodeEchoAnswer(who);
+  response.setHeader('content-type', inWords ? 'text/plain; charset=utf-8' : 'application/json');
   if (path === '/ready' || path === '/unready') {
     if (request.method !== 'POST') {
       response.writeHead(405, { allow: 'POST' }).end();
@@ -53,6 +60,7 @@ async function answer(
     }
     onReadiness(path === '/ready');
   }
+  if (path === '/healthz' && !isReady()) response.statusCode = 503;
   if (path === '/stream') return stream(response, line, wishes, signal);
   const wait = sleepWish(wishes);
   if (wait > 0) await pause(wait, response, signal);

@@ -25,8 +25,8 @@ export interface EchoServerOptions {
   readonly node: string;
   readonly ports: readonly EchoPort[];
   /**
-   * Where UDP listens. A wildcard is enough where there is one address of each family; where there are several, the
-   * answer must come from the one that was asked. TCP always listens on all addresses.
+   * Where UDP listens, so that an answer comes from the address that was asked and can name it. Without this it is the
+   * wildcards, which is right where there is one address of each family. TCP always listens on all addresses.
    */
   readonly udpAddresses?: readonly string[];
   readonly onReadiness?: (ready: boolean) => void;
@@ -50,7 +50,17 @@ export async function startEchoServer(options: EchoServerOptions): Promise<Async
   await using opened = new AsyncDisposableStack();
   const closing = new AbortController();
   const { signal } = closing;
-  const onRequest = echoHttpHandler({ pod, node, signal, onReadiness: options.onReadiness ?? (() => {}) });
+  let ready = true;
+  const onRequest = echoHttpHandler({
+    pod,
+    node,
+    signal,
+    isReady: () => ready,
+    onReadiness(next) {
+      ready = next;
+      options.onReadiness?.(next);
+    },
+  });
   for (const { protocol, port } of ports) {
     const addresses = protocol === 'TCP' ? WILDCARDS : (options.udpAddresses ?? WILDCARDS);
     for (const address of addresses) {

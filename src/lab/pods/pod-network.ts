@@ -56,7 +56,7 @@ export function createPodNetwork(options: PodNetworkOptions): PodHost & AsyncDis
         pod: key,
         node,
         ports,
-        ...(hostNetwork && { udpAddresses: [...network.hostIps, ...LOOPBACKS] }),
+        udpAddresses: [...network.podIps, ...LOOPBACKS],
         onReadiness: (ready) => options.onReadiness(key, ready),
       });
       running.set(key, { server, ownNetwork: !hostNetwork });
