@@ -2,7 +2,7 @@
 import type { Backend, CommitReport } from '../backends/backend.ts';
 import { createBackoff } from '../base/backoff.ts';
 import type { Logger } from '../base/log.ts';
-import { type Family, familyOf } from '../model/address.ts';
+import { FAMILIES, type Family, familyOf } from '../model/address.ts';
 import type { FrontendKey } from '../model/service-port.ts';
 import type { ReconcileCause } from '../observe/own-metrics.ts';
 import type { TableChange } from '../plan/forwarding-table.ts';
@@ -251,6 +251,7 @@ function familiesOf(keys: Iterable<FrontendKey>): readonly Family[] {
   for (const key of keys) {
     const [first = '', second] = key.split('/', 2);
     families.add(first === 'nodeport' ? (second === 'IPv6' ? 'IPv6' : 'IPv4') : familyOf(first));
+    if (families.size === FAMILIES.length) break;
   }
   return [...families];
 }
