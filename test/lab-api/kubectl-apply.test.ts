@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { createRig, type Kubectl, type Rig } from './rig.ts';
 
 const WEB = `
@@ -50,7 +50,7 @@ describe('kubectl apply', () => {
       metadata: { name: 'c', namespace: 'shop' },
       data: { a: 'b' },
     };
-    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [parse(WEB), config] });
+    const list = stringify({ apiVersion: 'v1', kind: 'List', items: [parse(WEB), config] });
     const pod =
       'apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: shop}\nspec: {containers: [{name: c, image: i}]}';
     assert.equal(
