@@ -149,10 +149,13 @@ function sticky(
   slot: string,
 ): string[] {
   const identify = `meta priority set ${frontend} map @${prefix}affinity-ids`;
+  const remember = (one: string): string =>
+    `${identify} update @sticky-clients { ${family} saddr . meta priority timeout ${timeout} : ${one} }`;
+  const recall = `meta priority set ${family} saddr . meta priority map @sticky-clients ${go(family, frontend, prefix.replace('local-', ''))}`;
   const once = [
-    `${identify} update @sticky-clients { ${family} saddr . meta priority timeout ${timeout} : ${slot} }`,
-    `meta priority set ${family} saddr . meta priority map @sticky-clients ${go(family, frontend, prefix.replace('local-', ''))}`,
+    remember(slot),
+    recall,
     `${identify} delete @sticky-clients { ${family} saddr . meta priority : meta priority }`,
   ];
-  return [...once, ...once, ...once];
+  return [...once, ...once, ...once, remember(slot.replace(/mod \d+/, 'mod 1')), recall];
 }

@@ -99,8 +99,8 @@ function plainRules(family: TableFamily, { local, rung }: ListPlan, nodePort: bo
 
 /**
  * Sends a client to the slot that is remembered of it, or remembers a new one. If that slot is empty by now, the
- * memory is deleted and it starts again. Each rule stands for itself: one that cannot go on (the frontend has no id,
- * the memory is full) leaves it to the next, and the last ones draw without memory.
+ * memory is deleted and it starts again, in the end with slot 0. Each rule stands for itself: one that cannot go on
+ * (the frontend has no id, the memory is full) leaves it to the next, and the last ones draw without memory.
  */
 function stickyRules(family: TableFamily, plan: ListPlan, nodePort: boolean): Rules {
   const { local, affinitySeconds, rung } = plan;
@@ -109,24 +109,20 @@ function stickyRules(family: TableFamily, plan: ListPlan, nodePort: boolean): Ru
   const offset = local ? STICKY_LOCAL_SLOT : 0;
   const client = [source(family), PRIORITY];
   const identify = setPriorityFrom(`${prefix}${local ? 'local-' : ''}affinity-ids`, frontend);
-  const remember = inDynamicMap(
-    'update',
-    'sticky-clients',
-    client,
-    random(rung, offset),
-    affinitySeconds * 1000,
-  );
-  const recall = setPriorityFrom('sticky-clients', client);
-  const forget = inDynamicMap('delete', 'sticky-clients', client, PRIORITY, 0);
   const go = dnatTo(family, `${prefix}sticky-endpoints`, [...frontend, PRIORITY]);
+  const remember = (slots: number): readonly Expression[] => [
+    ...identify,
+    ...inDynamicMap('update', 'sticky-clients', client, random(slots, offset), affinitySeconds * 1000),
+  ];
+  const recall = [...setPriorityFrom('sticky-clients', client), ...go];
+  const forget = [...identify, ...inDynamicMap('delete', 'sticky-clients', client, PRIORITY, 0)];
+  const draw = (slots: number): readonly Expression[] => [...setPriority(random(slots, offset)), ...go];
   return [
-    ...times(DRAWS, [
-      [...identify, ...remember],
-      [...recall, ...go],
-      [...identify, ...forget],
-    ]),
-    ...(rung > 1 ? [[...setPriority(random(rung, offset)), ...go]] : []),
-    [...setPriority(random(1, offset)), ...go],
+    ...times(DRAWS, [remember(rung), recall, forget]),
+    remember(1),
+    recall,
+    ...(rung > 1 ? [draw(rung)] : []),
+    draw(1),
     DROP,
   ];
 }
