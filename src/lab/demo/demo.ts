@@ -6,8 +6,8 @@ import { PointsmanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { createLab, type Lab } from '../lab.ts';
 import type { Answer } from '../pods/answer.ts';
-import { type ShareRow, shareTable } from './shares.ts';
-import { startSteadyLoad } from './steady-load.ts';
+import { startLoad } from '../pods/load.ts';
+import { type ShareRow, shareRow, shareTable } from './shares.ts';
 
 export interface DemoOptions {
   /** Show everything, clean up and end; else stay until interrupted. */
@@ -25,6 +25,9 @@ export interface DemoIo {
 const MANIFEST = fileURLToPath(new URL('../../../examples/hello.yaml', import.meta.url));
 const CONNECTIONS = 400;
 const UDP_PORT = 90;
+/** New connections a second while endpoints change, and connections that stay open meanwhile. */
+const RATE = 100;
+const KEPT_OPEN = 16;
 
 /** Runs the demonstration; resolves to the exit code. What goes wrong throws, and the lab is taken down all the same. */
 export async function runDemo({ once, name = 'demo' }: DemoOptions, io: DemoIo): Promise<number> {
@@ -49,7 +52,6 @@ export async function runDemo({ once, name = 'demo' }: DemoOptions, io: DemoIo):
   step(`${CONNECTIONS} connections each, from a Pod, from a node and from outside`);
   const rows = await ask(lab, addresses);
   for (const line of shareTable(rows)) io.out(line);
-  expectAllAnswered(rows);
 
   step('The Service without endpoints refuses at once');
   const refused = await lab.client.ask({
@@ -154,28 +156,22 @@ async function ask(lab: Lab, { echo, echo6, sticky }: Addresses): Promise<readon
   ] as const;
   const rows: ShareRow[] = [];
   for (const { from, to, ...question } of plan) {
-    rows.push({ from, to, answers: await lab.client.askTimes(CONNECTIONS, question, { atOnce: 50 }) });
+    const answers = await lab.client.askTimes(CONNECTIONS, question, { atOnce: 50 });
+    const failed = answers.find(({ kind }) => kind === 'failed');
+    if (failed !== undefined) throw wrong(`${from} asked ${to}, and ${describe(failed)}`);
+    const row = shareRow(from, to, answers);
+    const expected = to.includes('sticky') ? 1 : 4;
+    if (row.pods.size !== expected)
+      throw wrong(`${from} asked ${to}, and ${row.pods.size} Pods answered, not ${expected}`);
+    rows.push(row);
   }
   return rows;
 }
 
-function expectAllAnswered(rows: readonly ShareRow[]): void {
-  for (const { from, to, answers } of rows) {
-    const failed = answers.find(({ kind }) => kind === 'failed');
-    if (failed !== undefined) throw wrong(`${from} asked ${to}, and ${describe(failed)}`);
-    const pods = new Set(answers.flatMap((answer) => (answer.kind === 'answered' ? [answer.pod] : [])));
-    const expected = to.includes('sticky') ? 1 : 4;
-    if (pods.size !== expected)
-      throw wrong(`${from} asked ${to}, and ${pods.size} Pods answered, not ${expected}`);
-  }
-}
-
 async function changeUnderLoad(lab: Lab, address: string, io: DemoIo): Promise<void> {
-  const load = await startSteadyLoad(
-    lab.client,
-    { namespace: lab.namespaceOf('node-a'), address, port: 80 },
-    16,
-  );
+  const target = { namespace: lab.namespaceOf('node-a'), address, port: 80 };
+  const open = await Promise.all(Array.from({ length: KEPT_OPEN }, () => lab.client.open(target)));
+  await using load = startLoad(lab.client, { question: { ...target, protocol: 'TCP' }, ratePerSecond: RATE });
   await kubectl(lab, ['-n', 'hello', 'delete', 'pod', 'echo-2', '--wait=true']);
   io.out('echo-2 deleted');
   await lab.apply(await podManifest('echo-5'));
@@ -185,17 +181,19 @@ async function changeUnderLoad(lab: Lab, address: string, io: DemoIo): Promise<v
   if (!(await answers(lab, address, 'hello/echo-5'))) throw wrong('echo-5 never answered');
   await sleep(500);
   const report = await load.stop();
-  const rows = [{ from: 'node-a', to: `${address}:80 TCP`, answers: report.answers }];
-  for (const line of shareTable(rows)) io.out(line);
-  const failed = report.answers.filter(({ kind }) => kind === 'failed');
-  const [first] = failed;
+  for (const line of shareTable([{ ...report, from: 'node-a', to: `${address}:80 TCP`, seen: '' }]))
+    io.out(line);
+  const [first] = report.examples;
   if (first !== undefined)
-    throw wrong(`${failed.length} of ${report.answers.length} connections failed: ${describe(first)}`);
-  const { asked, alive } = report.kept;
-  io.out(`${report.answers.length} new connections, none failed`);
-  io.out(
-    `of ${asked} that were open all the time ${alive} still answer${alive < asked ? '; the others were to echo-2, which is gone' : ''}`,
-  );
+    throw wrong(
+      `${report.failed} of ${report.failed + report.answered} connections failed: ${first.how} (${first.detail})`,
+    );
+  io.out(`${report.answered} new connections in ${(report.durationMs / 1000).toFixed(1)} s, none failed`);
+  const again = await Promise.all(open.map((connection) => connection.ask()));
+  for (const connection of open) connection[Symbol.dispose]();
+  const alive = again.filter(({ kind }) => kind === 'answered').length;
+  const gone = alive < KEPT_OPEN ? '; the others were to echo-2, which is gone' : '';
+  io.out(`of ${KEPT_OPEN} that were open all the time ${alive} still answer${gone}`);
 }
 
 /** Whether a Pod answers before long. */

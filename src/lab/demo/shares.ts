@@ -1,45 +1,41 @@
 // The demonstration's tables: who answered whom, with what share.
-import type { Answer } from '../pods/answer.ts';
-import { tally } from '../pods/answer.ts';
+import { type Answer, type Tally, tally } from '../pods/answer.ts';
 
-/** A row: one kind of client asking one address many times. */
-export interface ShareRow {
+/** A row: one client asked one address many times. */
+export interface ShareRow extends Tally {
   readonly from: string;
   readonly to: string;
-  readonly answers: readonly Answer[];
+  /** The client addresses that Pods saw; empty where nobody looked. */
+  readonly seen: string;
 }
 
-/** The client address that the Pods saw, as people say it: the client's own, or another. */
-export function seenSource(answers: readonly Answer[]): string {
+export function shareRow(from: string, to: string, answers: readonly Answer[]): ShareRow {
   const seen = new Set(
-    answers.flatMap((answer) => (answer.kind === 'answered' ? [addressOf(answer.client)] : [])),
+    answers.flatMap((answer) => (answer.kind === 'answered' ? [answer.client.address] : [])),
   );
-  return [...seen].sort().join(', ') || '-';
+  return { from, to, ...tally(answers), seen: [...seen].sort().join(', ') };
 }
 
-function addressOf(end: unknown): string {
-  if (typeof end === 'object' && end !== null && 'address' in end) return String(end.address);
-  return String(end);
-}
-
-/** The rows as lines: from, to, one column per Pod with its share, failures if any, and the source that Pods saw. */
+/** The rows as lines: from, to, one column per Pod with its share, failures if any, and the sources that Pods saw. */
 export function shareTable(rows: readonly ShareRow[]): readonly string[] {
-  const tallies = rows.map(({ answers }) => tally(answers));
-  const pods = [...new Set(tallies.flatMap((one) => [...one.pods.keys()]))].sort();
-  const short = (pod: string): string => pod.slice(pod.indexOf('/') + 1);
-  const header = ['FROM', 'TO', ...pods.map((pod) => short(pod).toUpperCase()), 'FAILED', 'THE POD SEES'];
-  const body = rows.map(({ from, to, answers }, index) => {
-    const own = tallies[index];
-    const failed = [...(own?.failures ?? [])].map(([how, count]) => `${count} ${how}`).join(', ');
-    return [
-      from,
-      to,
-      ...pods.map((pod) => percent(own?.pods.get(pod) ?? 0, answers.length)),
-      failed || '-',
-      seenSource(answers),
-    ];
+  const pods = [...new Set(rows.flatMap((row) => [...row.pods.keys()]))].sort();
+  const withSources = rows.some(({ seen }) => seen !== '');
+  const header = [
+    'FROM',
+    'TO',
+    ...pods.map((pod) => pod.slice(pod.indexOf('/') + 1).toUpperCase()),
+    'FAILED',
+  ];
+  const body = rows.map((row) => {
+    const failed = [...row.failures].map(([how, count]) => `${count} ${how}`).join(', ');
+    const shares = pods.map((pod) => percent(row.pods.get(pod) ?? 0, total(row)));
+    return [row.from, row.to, ...shares, failed || '-', ...(withSources ? [row.seen || '-'] : [])];
   });
-  return aligned([header, ...body]);
+  return aligned([[...header, ...(withSources ? ['THE POD SEES'] : [])], ...body]);
+}
+
+function total({ pods, failures }: Tally): number {
+  return [...pods.values(), ...failures.values()].reduce((sum, count) => sum + count, 0);
 }
 
 function percent(part: number, whole: number): string {
@@ -47,7 +43,7 @@ function percent(part: number, whole: number): string {
 }
 
 /** Cells padded to columns, two spaces apart. */
-export function aligned(lines: readonly (readonly string[])[]): readonly string[] {
+function aligned(lines: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const line of lines) {
     for (const [index, cell] of line.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
