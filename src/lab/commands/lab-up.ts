@@ -5,6 +5,7 @@ import { accessSync, closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ERROR_CODES, type ErrorCode, PointsmanError } from '../../base/errors.ts';
+import { READY_ANNOTATION } from '../controllers/pod-status.ts';
 import type { PointsmanOptions } from '../nodes/pointsmans.ts';
 import { refuseRunning } from '../state/claim-lab.ts';
 import { readState, type StateFolder } from '../state/state-folder.ts';
@@ -39,32 +40,38 @@ export async function labUp(options: LabUpOptions, io: LabIo): Promise<number> {
   }
   const state = readState(folder);
   const nodes = state?.nodes.map((node) => node.name) ?? [];
-  io.out(
-    `Lab ${name} is up after ${seconds} s: nodes ${nodes.join(', ')}; API server ${state?.server ?? ''}`,
-  );
-  io.out('');
-  for (const line of howToGoOn(name, folder, nodes[0] ?? '', onPath('kubectl'))) io.out(line);
+  io.out(`Lab ${name} is up after ${seconds} s: ${nodes.join(', ')}, API server ${state?.server ?? ''}`);
+  const pointsman = onPath('pointsman') ? 'pointsman' : join(ROOT, 'bin/pointsman');
+  const words = { name, kubeconfig: folder.kubeconfig, node: nodes[0] ?? '', pointsman };
+  for (const line of howToGoOn(words, onPath('kubectl'))) io.out(line);
   return 0;
 }
 
+interface Words {
+  readonly name: string;
+  readonly kubeconfig: string;
+  readonly node: string;
+  /** How to call Pointsman. */
+  readonly pointsman: string;
+}
+
 /** What a new user can do next. */
-export function howToGoOn(
-  name: string,
-  folder: StateFolder,
-  node: string,
-  hasKubectl: boolean,
-): readonly string[] {
+function howToGoOn({ name, kubeconfig, node, pointsman }: Words, hasKubectl: boolean): readonly string[] {
   const flag = nameFlag(name);
-  const pointsman = onPath('pointsman') ? 'pointsman' : join(ROOT, 'bin/pointsman');
   return [
-    `  export KUBECONFIG=${folder.kubeconfig}`,
+    '',
+    `  export KUBECONFIG=${kubeconfig}`,
     ...(hasKubectl ? [] : [`  alias kubectl='sh ${join(ROOT, 'tools/kubectl.sh')}'`]),
     `  kubectl apply -f ${join(ROOT, 'examples/hello.yaml')}`,
     '  kubectl get pods,services,endpointslices -n hello -o wide',
-    '  kubectl annotate pod echo-1 -n hello pointsman.example/ready=false   # out of service; =true: back',
+    `  kubectl annotate --overwrite -n hello pod/echo-1 ${READY_ANNOTATION}=false`,
     '',
-    `  ${pointsman} lab exec${flag} hello/echo-2 -- curl -s CLUSTER-IP   # a command in a Pod, a node, or outside`,
+    'Commands in a Pod, on a node, or outside the cluster:',
+    '',
+    `  ${pointsman} lab exec${flag} hello/echo-1 -- curl -s http://CLUSTER-IP`,
     `  ${pointsman} lab exec${flag} ${node} -- nft list ruleset`,
+    `  ${pointsman} lab exec${flag} outside -- curl -s http://CLUSTER-IP`,
+    '',
     `  ${pointsman} lab status${flag}`,
     `  ${pointsman} lab down${flag}`,
   ];

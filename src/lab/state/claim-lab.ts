@@ -48,6 +48,6 @@ export function refuseRunning(name: string, folder: StateFolder): void {
   const running = runningLab(folder);
   if (running === undefined) return;
   throw new PointsmanError('E_LAB', `the lab ${name} is up already, as process ${running.process.pid}`, {
-    hint: 'take it down with `pointsman lab down`, or give the new one another name with --name',
+    hint: `take it down with \`pointsman lab down --name ${name}\`, or give the new one another --name`,
   });
 }

@@ -1,4 +1,5 @@
 // Ending a lab from outside, whether it runs, hangs or has crashed: its processes, its namespaces, its folder.
+import { rmSync } from 'node:fs';
 import { PointsmanError } from '../../base/errors.ts';
 import { listNamespaces } from '../network/construction.ts';
 import { processesOf, removeLeftovers } from '../network/leftovers.ts';
@@ -46,7 +47,9 @@ export async function takeDown(name: string, folder: StateFolder, root?: string)
         `the lab ${name} is part of this process, which cannot take it down so`,
       );
     signalProcess(state.process, 'SIGTERM');
-    if (!(await waitForEnd(state.process, ORDERLY_MS))) signalProcess(state.process, 'SIGKILL');
+    // The log of a lab that does not end in order is kept, as is that of a crashed one.
+    if (await waitForEnd(state.process, ORDERLY_MS)) rmSync(folder.log, { force: true });
+    else signalProcess(state.process, 'SIGKILL');
     await waitForEnd(state.process, LEFTOVER_MS);
   }
   const remains = [...remainingProcesses(name, state)];
