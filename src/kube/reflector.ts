@@ -1,11 +1,12 @@
 // Keeps an owner in step with one resource of the API server, whatever the server and the network do.
 // https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
-import { createBackoff, sleep } from '../base/backoff.ts';
+import { sleep } from '../base/backoff.ts';
 import type { Logger } from '../base/log.ts';
 import { apiStatusOf } from './api-status.ts';
 import { type AttemptContext, attemptList, attemptWatch, type Progress } from './attempt.ts';
-import { type Attempt, type Course, firstCourse, nextTurn, type Wait } from './course.ts';
+import { type Attempt, type Course, firstCourse, nextTurn } from './course.ts';
 import { type Change, createObjectFeed } from './object-feed.ts';
+import { createPacing } from './pacing.ts';
 import { REFLECTOR_TIMING, type ReflectorTiming } from './reflector-timing.ts';
 import type { Transport } from './transport.ts';
 import { createTroubleLog } from './trouble-log.ts';
@@ -148,16 +149,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector {
   }
 
   async function run(signal: AbortSignal): Promise<void> {
-    const long = createBackoff({ firstMs: timing.firstWait, maxMs: timing.longestWait, random });
-    const short = createBackoff({ firstMs: timing.shortWait / 8, maxMs: timing.shortWait, random });
-    const milliseconds = (wait: Wait): number => {
-      if (wait === 'none') return 0;
-      if (wait === 'short') return short.next();
-      if (wait === 'long') return long.next();
-      // All clients get the same Retry-After: they must not all come back at once.
-      return Math.max(wait.atLeastMs * (1 + random() / 5), long.next());
-    };
-
+    const pacing = createPacing(timing, random);
     let course = firstCourse();
     while (!signal.aborted) {
       attempts += 1;
@@ -169,10 +161,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector {
       progress.connected = false;
       if (ownerFault !== undefined) throw ownerFault.error;
       if (attempt === 'aborted') return;
-      if (attempt.healthy) {
-        long.reset();
-        short.reset();
-      }
+      if (attempt.healthy) pacing.reset();
       if (isMissing(course, attempt)) {
         lastError = attempt.end.kind === 'failed' ? attempt.end.error.message : undefined;
         troubles.trouble('missing', `Watch of ${name}: ${lastError}, going on without`);
@@ -188,7 +177,7 @@ export function createReflector<T>(options: ReflectorOptions<T>): Reflector {
         lastError = turn.trouble.message;
         troubles.trouble(turn.trouble.kind, `Watch of ${name}: ${turn.trouble.message}`);
       } else log.debug(3, `Watch of ${name} goes on`, { step: course.step.kind });
-      const pause = milliseconds(turn.wait);
+      const pause = pacing.milliseconds(turn.wait);
       if (pause > 0) await sleep(pause, signal);
     }
   }

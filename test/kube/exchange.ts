@@ -25,6 +25,8 @@ export interface Exchange {
   readonly isWatch: boolean;
   readonly isStreamedList: boolean;
   readonly clientName: string | undefined;
+  /** The name that the client asked for in the TLS handshake. */
+  readonly askedName: string | undefined;
   /** Answers with a Status, as the API does. */
   refuse(refusal: Refusal): void;
   /** Sends the head of a good answer. */
@@ -94,6 +96,10 @@ export function exchangeOf(
     httpVersion: request.httpVersion,
     isWatch: query.get('watch') === '1',
     isStreamedList: query.get('sendInitialEvents') === 'true',
+    askedName:
+      'servername' in request.socket && typeof request.socket.servername === 'string'
+        ? request.socket.servername
+        : undefined,
     clientName: peer?.subject === undefined ? undefined : String(peer.subject.CN),
     session: h2?.stream.session,
     refuse({ status, reason, message = reason, details, headers = {} }) {

@@ -5,6 +5,7 @@ import type { ClusterAccess, Credentials } from '../../src/kube/access.ts';
 import type { TransportTiming } from '../../src/kube/connection.ts';
 import { createCredentials } from '../../src/kube/credentials.ts';
 import type { Change } from '../../src/kube/object-feed.ts';
+import type { RateLimitOptions } from '../../src/kube/rate-limit.ts';
 import { createReflector, type ReflectorOptions, type ReflectorStatus } from '../../src/kube/reflector.ts';
 import type { ReflectorTiming } from '../../src/kube/reflector-timing.ts';
 import { constantText } from '../../src/kube/refreshed-file.ts';
@@ -48,6 +49,7 @@ export interface WatchSetup {
   readonly credentials?: Credentials;
   readonly timing?: Partial<ReflectorTiming>;
   readonly transportTiming?: Partial<TransportTiming>;
+  readonly rate?: RateLimitOptions;
   readonly options?: Partial<ReflectorOptions<unknown>>;
 }
 
@@ -90,7 +92,7 @@ export function watchServices(setup: WatchSetup): Watched {
     access: accessTo(setup),
     log,
     userAgent: 'test',
-    rate: { qps: 0, burst: 0 },
+    rate: setup.rate ?? { qps: 0, burst: 0 },
     ...(setup.transportTiming === undefined ? {} : { timing: setup.transportTiming }),
   });
   const reflector = createReflector<unknown>({

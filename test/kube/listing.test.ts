@@ -32,13 +32,14 @@ test('a server that cannot stream lists is asked for pages, and not asked to str
     assert.equal(server.requests.filter(isStream).length, 1);
   }));
 
-test('a list of 1200 objects is read in pages of 500, also compressed', () =>
+test('a list of 1200 objects is read in pages of 500, compressed, and counts once against the rate bound', () =>
   withServer({ streams: false, gzip: true }, async (server, start) => {
     for (let index = 0; index < 1197; index += 1) server.put(`s${index}`);
-    const watched = start();
+    const watched = start({ rate: { qps: 0.001, burst: 1 } });
     await synced(watched);
     assert.equal(watched.objects.size, 1200);
     const lists = server.requests.filter(isList);
+    assert.ok(lists.every(({ headers }) => headers['accept-encoding'] === 'gzip'));
     assert.deepEqual(
       lists.map(({ query }) => query.get('limit')),
       ['500', '500', '500'],

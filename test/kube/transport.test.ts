@@ -10,6 +10,7 @@ import { apiStatusOf } from '../../src/kube/api-status.ts';
 import { TRANSPORT_TIMING } from '../../src/kube/connection.ts';
 import { createCredentials } from '../../src/kube/credentials.ts';
 import { createHttp1Connection } from '../../src/kube/http1-connection.ts';
+import { readChunks } from '../../src/kube/read-chunks.ts';
 import { constantText } from '../../src/kube/refreshed-file.ts';
 import { createTransport, type TransportOptions } from '../../src/kube/transport.ts';
 import { createAuthority } from './certificates.ts';
@@ -94,6 +95,7 @@ test('a certificate for another name is refused, and accepted when tls-server-na
   });
   using right = transportTo(server.url, { serverName: 'kubernetes' });
   assert.equal((await right.request('GET', SERVICES)).status, 200);
+  assert.equal(server.requests[0]?.askedName, 'kubernetes');
 });
 
 test('without verification any certificate will do', async () => {
@@ -192,6 +194,35 @@ test('a connection that died while it was idle costs a GET nothing', async () =>
       (exchange) => exchange.destroy(),
     );
     assert.equal((await transport.request('GET', SERVICES)).status, 200, protocol);
+  }
+});
+
+test('a body that breaks off is an error, not an end', async () => {
+  for (const protocol of ['h2', 'https', 'http'] as const) {
+    await using server = await startServer({ protocol, pair });
+    using transport = transportTo(server.url);
+    server.once(
+      () => true,
+      (exchange) => {
+        exchange.open();
+        exchange.write('{"kind":');
+      },
+    );
+    const { body } = await transport.stream(SERVICES);
+    const chunks: string[] = [];
+    await assert.rejects(
+      readChunks(
+        body,
+        protocol,
+        () => 20_000,
+        (chunk) => {
+          chunks.push(chunk.toString());
+          server.breakConnections();
+        },
+      ),
+      { code: 'E_API_UNREACHABLE', message: /it broke off/ },
+    );
+    assert.deepEqual(chunks, ['{"kind":']);
   }
 });
 
