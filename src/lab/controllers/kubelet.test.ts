@@ -155,6 +155,41 @@ test('a deletion can be shortened while the Pod still serves', async () => {
   assert.deepEqual(pods(), []);
 });
 
+test('a change of a Pod that is ending does not give it more time', async () => {
+  const { cluster, api, host, controllers, makeNode, makePod, pods, place } = stage();
+  await using _ = controllers;
+  makeNode('node-1');
+  makePod('a', { 'pointsman.example/shutdown-seconds': '0.05' });
+  await cluster.settled();
+  const stopped = once(host.emitter, 'stopped');
+  api.delete(place('a'));
+  await cluster.settled();
+  const longer = { 'pointsman.example/shutdown-seconds': '1000' };
+  api.patch(place('a'), 'merge', { metadata: { annotations: longer } });
+  await stopped;
+  await cluster.settled();
+  assert.deepEqual(pods(), []);
+});
+
+test('a Pod goes where one has left', async () => {
+  const { cluster, api, controllers, makeNode, makePod, pods, place } = stage();
+  await using _ = controllers;
+  makeNode('node-1');
+  makeNode('node-2');
+  for (const name of ['a', 'b']) makePod(name);
+  await cluster.settled();
+  api.delete(place('b'), { gracePeriodSeconds: 0 });
+  makePod('c');
+  await cluster.settled();
+  assert.deepEqual(
+    pods().map(({ metadata, spec }) => [metadata.name, spec.nodeName]),
+    [
+      ['a', 'node-1'],
+      ['c', 'node-2'],
+    ],
+  );
+});
+
 test('a Pod that cannot start says why, and is tried again when another one ends', async () => {
   const { cluster, api, host, controllers, makeNode, makePod, pods, place } = stage();
   await using _ = controllers;

@@ -91,6 +91,14 @@ test('an endpoint keeps its slice when others leave, and a slice that is written
   assert.equal(next.writes, 1);
 });
 
+test('a slice that is written anyway is filled before one with room that would have to be written for it', () => {
+  const { slices } = step(step([], [...'abcdef']).slices, [...'abdef']);
+  assert.deepEqual(layout(slices), ['ab', 'def']);
+  const next = step(slices, [...'abdfx']);
+  assert.deepEqual(layout(next.slices), ['ab', 'dfx']);
+  assert.equal(next.writes, 1);
+});
+
 test('a readiness change rewrites one slice in place', () => {
   const { slices } = step([], [...'abcdef']);
   const next = step(slices, [...'abcdef'], { unready: ['b'] });
