@@ -22,6 +22,7 @@ function used(): Metrics {
   upstream.syncDone({ families: ['IPv4', 'IPv6'], full: true, seconds: 0.003, at: 1_796_090_442.5 });
   upstream.syncDone({ families: ['IPv4'], full: false, seconds: 0.0005, at: 1_796_090_443.5 });
   upstream.syncFailed();
+  for (const family of ['IPv4', 'IPv6'] as const) upstream.conntrackCleaned(family, 0.01, 2);
   upstream.programmed('IPv4', 0.3);
   upstream.serviceChanged();
   upstream.sliceChanged();
@@ -71,11 +72,7 @@ const recorded = shapes(
 );
 
 /** Their meaning does not exist here yet. */
-const NOT_YET = [
-  'kubeproxy_conntrack_reconciler_deleted_entries_total',
-  'kubeproxy_conntrack_reconciler_sync_duration_seconds',
-  'kubeproxy_sync_proxy_rules_no_local_endpoints_total',
-];
+const NOT_YET = ['kubeproxy_sync_proxy_rules_no_local_endpoints_total'];
 
 test("names, types, labels and buckets are kube-proxy's", async () => {
   const ours = shapes(await used().text());

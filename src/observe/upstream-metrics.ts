@@ -33,6 +33,8 @@ export interface UpstreamMetrics {
   syncQueued(at: number): void;
   syncDone(sync: SyncDone): void;
   syncFailed(): void;
+  /** A look at the conntrack table, and how many flows it ended. */
+  conntrackCleaned(family: Family, seconds: number, ended: number): void;
   /** Seconds from the change of a slice's endpoints to the kernel's ack. */
   programmed(family: Family, seconds: number): void;
   serviceChanged(): void;
@@ -111,6 +113,17 @@ export function createUpstreamMetrics(registry: Registry, families: readonly Fam
     labelNames: byFamily,
     registers,
   });
+  const conntrackTimes = histogram(
+    'kubeproxy_conntrack_reconciler_sync_duration_seconds',
+    'Time to look for connections to endpoints that are gone',
+    SYNC_BUCKETS,
+  );
+  const conntrackEnded = new Counter({
+    name: 'kubeproxy_conntrack_reconciler_deleted_entries_total',
+    help: 'Connections to endpoints that are gone, ended',
+    labelNames: byFamily,
+    registers,
+  });
   const healthz = countedByCode('kubeproxy_proxy_healthz_total', 'Answers of /healthz');
   const livez = countedByCode('kubeproxy_proxy_livez_total', 'Answers of /livez');
   const requests = new Counter({
@@ -141,6 +154,10 @@ export function createUpstreamMetrics(registry: Registry, families: readonly Fam
     },
     syncFailed() {
       for (const ip_family of families) failures.inc({ ip_family });
+    },
+    conntrackCleaned(ip_family, seconds, ended) {
+      conntrackTimes.observe({ ip_family }, seconds);
+      conntrackEnded.inc({ ip_family }, ended);
     },
     programmed(ip_family, seconds) {
       programming.observe({ ip_family }, seconds);

@@ -4,11 +4,13 @@ import { createSlicer } from '../base/slicer.ts';
 import type { Family } from '../model/address.ts';
 import type { EndpointSlice } from '../model/endpoint-slice.ts';
 import type { Node } from '../model/node.ts';
-import type { Service, ServiceKey } from '../model/service.ts';
-import { type FrontendKey, frontendKey } from '../model/service-port.ts';
+import { type Service, type ServiceKey, serviceKey } from '../model/service.ts';
+import { endpointText, type FrontendKey, frontendKey } from '../model/service-port.ts';
 import type { Entry, ForwardingTable, TableChange } from '../plan/forwarding-table.ts';
+import { mergeSlices } from '../plan/merge-slices.ts';
 import { type PlanFacts, planService } from '../plan/plan-service.ts';
 import { sameEntry, sameSettings } from '../plan/same-entry.ts';
+import type { FrontendFlows } from '../plan/stale-flows.ts';
 import { type Clash, createClaims } from './claims.ts';
 
 /** What `take` found to commit, and what it came from. */
@@ -36,6 +38,13 @@ export interface ClusterState {
   take(): Promise<Taken>;
   /** Gives back a change that was not committed: its keys are part of the next `take`. */
   putBack(change: TableChange): void;
+  /**
+   * Frontends whose tracked connections may have lost their endpoint, since the last call: all of a Service that
+   * changed, for TCP only those from whose lists an endpoint left. To be called once a sync has gone through.
+   */
+  takeTouched(): ReadonlySet<FrontendKey>;
+  /** What may keep flows to a frontend, as of now. */
+  flowsOf(key: FrontendKey): FrontendFlows;
   /** Frontends that two Services claim: the older Service has it, the other is named here. */
   readonly clashes: ReadonlyMap<FrontendKey, Clash>;
   /** Objects held. */
@@ -64,6 +73,7 @@ export function createClusterState({ nodeName, families, settings }: ClusterStat
   const entries = new Map<FrontendKey, Entry>();
   const dirty = new Set<ServiceKey>();
   const givenBack = new Set<FrontendKey>();
+  let touched = new Set<FrontendKey>();
   let facts: PlanFacts = { nodeName, zone: '', nodeAddresses: [] };
   let current = settings;
   let settingsChanged = false;
@@ -107,6 +117,10 @@ export function createClusterState({ nodeName, families, settings }: ClusterStat
         differing,
       );
     }
+    // Connectionless flows live as long as clients send: also those to an endpoint that only stopped serving must end.
+    for (const frontend of [...(planned.get(key) ?? []), ...fresh.keys()]) {
+      if (!frontend.includes('/TCP/')) touched.add(frontend);
+    }
     if (fresh.size === 0) planned.delete(key);
     else planned.set(key, [...fresh.keys()]);
   };
@@ -116,6 +130,7 @@ export function createClusterState({ nodeName, families, settings }: ClusterStat
     if (before === entry || (before !== undefined && entry !== undefined && sameEntry(before, entry))) return;
     if (entry === undefined) entries.delete(key);
     else entries.set(key, entry);
+    if (before !== undefined && losesEndpoint(before, entry)) touched.add(key);
     differing.add(key);
   };
 
@@ -187,6 +202,19 @@ export function createClusterState({ nodeName, families, settings }: ClusterStat
       for (const key of change.entries.keys()) givenBack.add(key);
       if (change.settings !== undefined) settingsChanged = true;
     },
+    takeTouched() {
+      const taken = touched;
+      touched = new Set();
+      return taken;
+    },
+    flowsOf(key) {
+      const entry = entries.get(key);
+      if (entry === undefined) return { kind: 'gone' };
+      const { namespace, name, family, portName, protocol } = entry.servicePort;
+      const slices = [...(slicesOf.get(serviceKey(namespace, name)) ?? NO_SLICES).values()];
+      const serving = mergeSlices(slices, family, portName, protocol).filter(({ traits }) => traits.serving);
+      return { kind: 'served', serving: new Set(serving.map(({ text }) => text)) };
+    },
     get clashes() {
       return claims.clashes;
     },
@@ -197,4 +225,16 @@ export function createClusterState({ nodeName, families, settings }: ClusterStat
       return { service: services.get(key), slices: [...(slicesOf.get(key) ?? NO_SLICES).values()] };
     },
   };
+}
+
+/** Whether a new connection could go to an endpoint before that it can not go to now. */
+function losesEndpoint(before: Entry, after: Entry | undefined): boolean {
+  const left = new Set(endpointsOf(after));
+  return endpointsOf(before).some((text) => !left.has(text));
+}
+
+function endpointsOf(entry: Entry | undefined): readonly string[] {
+  const route = entry?.route;
+  if (route?.kind === 'balance') return route.endpoints.map(endpointText);
+  return route?.kind === 'by-source' ? [...route.all, ...route.local].map(endpointText) : [];
 }

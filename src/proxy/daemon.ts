@@ -1,5 +1,6 @@
 // The proxy as a whole: everything is made here, wired, run, and taken down in order.
 import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { sleep } from '../base/backoff.ts';
 import { PointsmanError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
@@ -7,6 +8,7 @@ import type { ProxyConfig } from '../config/proxy-config.ts';
 import type { SocketAddress } from '../config/socket-address.ts';
 import { findAccess } from '../kube/find-access.ts';
 import { createTransport, type RequestReport } from '../kube/transport.ts';
+import { createConntrackCleanup } from '../observe/conntrack-cleanup.ts';
 import { createHealth } from '../observe/health.ts';
 import { healthRoutes, metricsRoutes } from '../observe/http-routes.ts';
 import { type HttpRoutes, type HttpServer, startHttpServer } from '../observe/http-server.ts';
@@ -86,12 +88,28 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       kernelThreadRestarts: () => dataPath.restarts(),
     },
   });
+  const cleanup = createConntrackCleanup({
+    families,
+    open: () => dataPath.openConntrack(),
+    flowsOf: (key) => state.flowsOf(key),
+    isNodeAddress: (address) =>
+      Object.values(networkInterfaces()).some((list) => list?.some((one) => one.address === address)),
+    done: ({ family, seconds, ended }) => metrics.upstream.conntrackCleaned(family, seconds, ended),
+    log: log.room('conntrack'),
+  });
+  const reports = createSyncReports({ metrics, health, pending, dirty: () => state.dirty, now });
   const loop = createSyncLoop({
     backend,
     state,
     pending,
     quarantine,
-    observer: createSyncReports({ metrics, health, pending, dirty: () => state.dirty, now }),
+    observer: {
+      ...reports,
+      done(report) {
+        reports.done(report);
+        cleanup.look(state.takeTouched());
+      },
+    },
     timing: { minSyncMs: config.minSyncPeriodMs, longestRetryMs: config.syncPeriodMs, auditMs: AUDIT_MS },
     log: log.room('sync'),
     clock,
@@ -132,6 +150,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   await runTogether(signal, [
     (ending) => watches.run(ending),
     (ending) => loop.run(ending),
+    (ending) => cleanup.run(ending),
     (ending) => openWhenListed(watches, loop, config.nodeName, own, ending),
   ]);
   own.info('The proxy ends, the rules stay in the kernel');

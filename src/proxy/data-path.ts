@@ -1,10 +1,13 @@
 // The way into the kernel, as the daemon opens it.
 import type { Backend } from '../backends/backend.ts';
+import type { Conntrack } from '../kernel/conntrack/conntrack.ts';
 import type { Family } from '../model/address.ts';
 import type { Log } from '../observe/log.ts';
 
 export interface DataPath extends AsyncDisposable {
   readonly backend: Backend;
+  /** Opens the connection tracking table, on a kernel thread of its own. */
+  openConntrack(): Promise<Conntrack & AsyncDisposable>;
   /** How often the kernel thread was started anew. */
   restarts(): number;
 }

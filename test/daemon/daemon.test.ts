@@ -76,6 +76,11 @@ async function start(
     signal: ending.signal,
     openDataPath: async () => ({
       backend,
+      openConntrack: async () => ({
+        async *flows() {},
+        end: async () => false,
+        async [Symbol.asyncDispose]() {},
+      }),
       restarts: () => 0,
       [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
     }),

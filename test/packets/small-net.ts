@@ -41,6 +41,8 @@ export interface OpenConnection {
 export interface SmallNet extends AsyncDisposable {
   /** Path of the node's namespace. */
   readonly node: string;
+  /** Path of any namespace. */
+  namespaceOf(place: Place): string;
   ask(question: Question): Promise<Answer>;
   open(question: Question): Promise<OpenConnection>;
   /** Lets one more address answer; beyond, the address is made for it. */
@@ -237,6 +239,7 @@ export async function createSmallNet(options: SmallNetOptions): Promise<SmallNet
   const kept = made.move();
   return {
     node: namespaces.node.path,
+    namespaceOf: (place) => namespaces[place].path,
     ask: (question) => (question.protocol === 'TCP' ? askTcp(question) : askUdp(question)),
     async open(question) {
       const socket = connect(question);

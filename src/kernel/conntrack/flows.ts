@@ -19,6 +19,7 @@ const CTA_TIMEOUT = 7;
 const CTA_ID = 12;
 const CTA_ZONE = 18;
 const CTA_FILTER = 25;
+const CTA_STATUS_MASK = 26;
 const CTA_FILTER_ORIG_FLAGS = 1;
 const CTA_FILTER_REPLY_FLAGS = 2;
 const CTA_TUPLE_IP = 1;
@@ -69,12 +70,16 @@ function header(family: FlowFamily): Uint8Array {
   return Uint8Array.of(family === 'ip' ? AF_INET : AF_INET6, 0, 0, 0);
 }
 
-/** A dump of the family's flows of one protocol; the kernel filters (Linux 5.8, older ones send all protocols). */
+/**
+ * A dump of the family's flows of one protocol, with `unanswered` only of those without an answer so far. The kernel
+ * filters (Linux 5.8, 5.15 for the latter); an older one sends more, so the caller looks again.
+ */
 export function writeFlowDump(
   writer: NetlinkWriter,
   family: FlowFamily,
   protocol: number,
   sequence: number,
+  unanswered = false,
 ): void {
   writer.beginMessage((NFNL_SUBSYS_CTNETLINK << 8) | IPCTNL_MSG_CT_GET, NLM_F_REQUEST | NLM_F_DUMP, sequence);
   writer.raw(header(family));
@@ -87,6 +92,10 @@ export function writeFlowDump(
   writer.host32(CTA_FILTER_ORIG_FLAGS, FILTER_PROTO_NUM);
   writer.host32(CTA_FILTER_REPLY_FLAGS, 0);
   writer.endNested(filter);
+  if (unanswered) {
+    writer.be32(CTA_STATUS, 0);
+    writer.be32(CTA_STATUS_MASK, IPS_SEEN_REPLY);
+  }
   writer.endMessage();
 }
 
