@@ -30,7 +30,7 @@ describe('beside the real server', () => {
     for (const document of text('cluster-services.yaml').split(/^---$/m)) {
       const object: Draft & { kind: string } = parse(document);
       const answer = api.create(PLURALS[object.kind] ?? 'services', object, MANAGER);
-      assert.ok(answer.ok, answer.ok ? '' : answer.status.message);
+      assert.ok(answer.ok, answer.ok ? '' : (answer.status.message ?? ''));
     }
     for (const item of fixture('cluster-slices.json').items)
       assert.ok(api.create('endpointslices', item, MANAGER).ok);

@@ -72,7 +72,7 @@ export type SelectableFields = Readonly<Record<string, (object: ApiObject) => st
 export function fieldSelector(text: string | undefined, fields: SelectableFields): Parsed {
   if (text === undefined || text.trim() === '') return EVERYTHING;
   const tests: Matcher[] = [];
-  for (const part of text.split(',')) {
+  for (const part of text.split(/(?<!\\),/)) {
     const found = /^(?<field>[^=!]+?)(?<sign>==?|!=)(?<value>.*)$/.exec(part.trim())?.groups;
     if (!found) return { ok: false, why: `invalid selector: '${text}'; can't understand '${part.trim()}'` };
     const { field = '', sign, value = '' } = found;

@@ -51,6 +51,8 @@ export function reserveAddresses(service: Service, before: Service | undefined, 
   for (const [at, family] of families.entries()) {
     const address = asked[at];
     if (address === undefined || address === '') {
+      // An address that the update took away is not replaced: whether it may go is validation's to say.
+      if (before?.spec.clusterIPs?.[at] !== undefined && own.size > at) continue;
       const free = chooseFree(ranges, family as Family, cluster);
       if (free === undefined)
         return {
