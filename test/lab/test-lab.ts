@@ -1,5 +1,5 @@
 // Labs for tests: with a name that no other process has, and gone at the end, also after a crash.
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import type { ApiObject } from '../../src/lab/api/api-object.ts';
 import type { EndpointSlice } from '../../src/lab/api/resources/endpoint-slice.ts';
 import type { Pod } from '../../src/lab/api/resources/pod/types.ts';
@@ -15,11 +15,18 @@ let made = 0;
 export async function testLabName(): Promise<{ readonly name: string } & AsyncDisposable> {
   for (const name of labNames()) {
     const [, pid] = /^pt-(\d+)-/.exec(name) ?? [];
-    if (pid !== undefined && !existsSync(`/proc/${pid}`)) await takeDown(name, stateFolder(name));
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) await remove(name);
   }
   made += 1;
   const name = `pt-${process.pid}-${made}`;
-  return { name, [Symbol.asyncDispose]: async () => void (await takeDown(name, stateFolder(name))) };
+  return { name, [Symbol.asyncDispose]: () => remove(name) };
+}
+
+/** Takes a lab down, and with it the log that a crash is remembered by. */
+async function remove(name: string): Promise<void> {
+  const folder = stateFolder(name);
+  await takeDown(name, folder);
+  rmSync(folder.log, { force: true });
 }
 
 /** A lab in this process. */
