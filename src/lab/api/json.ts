@@ -32,16 +32,6 @@ export function sameJson(left: JsonValue | undefined, right: JsonValue | undefin
   );
 }
 
-/** The value under a path of field names, or undefined where the path leaves the objects. */
-export function valueAt(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
-  let at = value;
-  for (const field of path) {
-    if (!isObject(at)) return undefined;
-    at = at[field];
-  }
-  return at;
-}
-
 /** Parses a text that must be JSON; undefined when it is not. */
 export function parseJson(text: string): JsonValue | undefined {
   try {

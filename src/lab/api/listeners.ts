@@ -30,6 +30,9 @@ export interface ListenersOptions {
 /** Idle HTTP/1.1 connections are kept this long, as Go's clients expect of the real server. */
 const KEEP_ALIVE_MS = 180_000;
 
+/** What one HTTP/2 connection may hold unsent: several large lists at once. Node's own limit is 10. */
+const MOST_SESSION_MEGABYTES = 1024;
+
 export function createListeners({ authority, pair, handler }: ListenersOptions): Listeners {
   const servers = new Set<Http2SecureServer>();
   const sockets = new Set<Socket>();
@@ -44,6 +47,7 @@ export function createListeners({ authority, pair, handler }: ListenersOptions):
         requestCert: true,
         rejectUnauthorized: false,
         keepAliveTimeout: KEEP_ALIVE_MS,
+        maxSessionMemory: MOST_SESSION_MEGABYTES,
       } as Parameters<typeof createSecureServer>[0],
       // The types of responses differ between the HTTP versions, what is used of them does not.
       (request, response) => handler(request, response as unknown as RawResponse),

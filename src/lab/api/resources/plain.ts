@@ -4,7 +4,7 @@ import { type FieldError, forbiddenField } from '../field-error.ts';
 import { fieldsOf, type JsonObject, sameJson, withFields } from '../json.ts';
 import { dnsSubdomain } from '../names.ts';
 import { OBJECT_REFERENCE, resourceSchema } from '../schema/meta.ts';
-import { bytes, flagKept, keyed, list, map, object, type Schema, text } from '../schema/schema.ts';
+import { atomicObject, bytes, flagKept, keyed, list, map, type Schema, text } from '../schema/schema.ts';
 import { ageOf } from '../time.ts';
 import { AGE_COLUMN, column, defineResource, NAME_COLUMN, type Resource } from './definition.ts';
 
@@ -82,7 +82,7 @@ export const SECRETS: Resource = defineResource<DataHolder>({
   validate: keptImmutable,
 });
 
-const LOCAL_REFERENCE: Schema = object(`${CORE}.LocalObjectReference`, { name: text });
+const LOCAL_REFERENCE: Schema = atomicObject(`${CORE}.LocalObjectReference`, { name: text });
 
 interface ServiceAccount extends ApiObject {
   readonly secrets?: readonly JsonObject[];

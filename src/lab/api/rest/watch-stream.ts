@@ -100,6 +100,7 @@ export function streamWatch(
   deliver = (event) => lines.event(event);
   for (const event of opened.initial) lines.event(event);
   if (asked.marksEnd) lines.bookmark(opened.version, true);
+  lines.initialIsOver();
   const { store } = registry.cluster;
   const seconds = count(query.get('timeoutSeconds'));
   const ms = seconds === undefined || seconds === 0 ? times.defaultTimeoutMs : seconds * 1000;
@@ -129,6 +130,7 @@ interface Lines {
   event(event: WatchEvent): void;
   bookmark(version: number, endsInitial: boolean): void;
   write(type: string, object: string): void;
+  initialIsOver(): void;
 }
 
 function createLines(
@@ -141,11 +143,13 @@ function createLines(
   let written = 0;
   let rows = 0;
   let muted = false;
+  let live = false;
 
   const put = (text: string): void => {
     if (response.writableEnded || response.destroyed || muted) return;
     response.write(text);
-    if (response.writableLength > MOST_UNREAD_BYTES) dropConnection(raw);
+    // The initial state comes in one go, however large; what counts is who cannot keep up afterwards.
+    if (live && response.writableLength > MOST_UNREAD_BYTES) dropConnection(raw);
   };
   /** Whether the fault lets the next line pass. */
   const passes = (): boolean => {
@@ -190,6 +194,9 @@ function createLines(
     passes();
   return {
     write,
+    initialIsOver: () => {
+      live = true;
+    },
     event: ({ type, object }) => write(type, textOf(object)),
     bookmark: (version, endsInitial) =>
       write('BOOKMARK', JSON.stringify(bookmarkOf(resource, form, version, endsInitial))),

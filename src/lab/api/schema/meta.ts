@@ -1,5 +1,6 @@
 // The metadata that every object carries, and other types that several resources use.
 import {
+  atomicObject,
   flagKept,
   int64,
   int64Kept,
@@ -19,7 +20,7 @@ import {
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 const CORE = 'io.k8s.api.core.v1';
 
-const OWNER_REFERENCE: Schema = object(`${META}.OwnerReference`, {
+const OWNER_REFERENCE: Schema = atomicObject(`${META}.OwnerReference`, {
   apiVersion: textKept,
   kind: textKept,
   name: textKept,
@@ -66,7 +67,7 @@ export const CONDITION: Schema = object(`${META}.Condition`, {
   message: textKept,
 });
 
-export const LABEL_SELECTOR: Schema = object(`${META}.LabelSelector`, {
+export const LABEL_SELECTOR: Schema = atomicObject(`${META}.LabelSelector`, {
   matchLabels: map(),
   matchExpressions: list(
     object(`${META}.LabelSelectorRequirement`, { key: textKept, operator: textKept, values: list(text) }),
@@ -74,7 +75,7 @@ export const LABEL_SELECTOR: Schema = object(`${META}.LabelSelector`, {
 });
 
 /** A reference to another object. */
-export const OBJECT_REFERENCE: Schema = object(`${CORE}.ObjectReference`, {
+export const OBJECT_REFERENCE: Schema = atomicObject(`${CORE}.ObjectReference`, {
   kind: text,
   namespace: text,
   name: text,

@@ -49,7 +49,7 @@ function containerErrors(containers: readonly Container[], path: string): readon
 /** What of a spec an update may not touch. */
 function fixedPart(spec: PodSpec): JsonObject {
   const withoutImages = (containers: readonly Container[] | undefined): readonly JsonObject[] | undefined =>
-    containers?.map((container) => withFields(container, { image: undefined, resources: undefined }));
+    containers?.map((container) => withFields(container, { image: undefined }));
   return withFields(spec as JsonObject, {
     containers: withoutImages(spec.containers),
     initContainers: withoutImages(spec.initContainers),
