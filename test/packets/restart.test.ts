@@ -96,6 +96,7 @@ test('whatever someone did to our table is mended, in one reconcile', async () =
     'flush set ip pointsman cluster-ips',
     'add element ip pointsman services { 10.99.0.1 . tcp . 80 : 0:3 }',
     'add element ip pointsman cluster-ips { 10.99.0.1 }',
+    'add element ip pointsman services { * : 0:3 }',
     'delete table ip pointsman',
   ];
   const sorted = (text: string): string =>

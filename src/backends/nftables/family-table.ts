@@ -88,29 +88,39 @@ export function createFamilyTable({ nft, family, log }: FamilyTableOptions): Fam
   };
 
   /** All rows in the kernel, by frontend; shared ones go into the books with count 0. */
-  const readRows = async (on: CompileTarget): Promise<Map<FrontendKey, Map<string, string>>> => {
+  const readRows = async (
+    on: CompileTarget,
+  ): Promise<{ found: Map<FrontendKey, Map<string, string>>; strays: NftCommand[] }> => {
     const found = new Map<FrontendKey, Map<string, string>>();
+    const strays: NftCommand[] = [];
     const slicer = createSlicer();
     for (const definition of on.definitions.values()) {
       if (definition.dynamic || definition.data?.[0] === 'verdict') continue;
-      for await (const element of nft.elements(ref, definition)) {
-        const { key, data } = rowOfElement(definition, element);
-        const id = rowId(definition.name, key);
-        const place = placeOf(id, family);
-        if (place === undefined) books.shared.set(id, 0);
-        else {
-          let rows = found.get(place.frontend);
-          if (rows === undefined) {
-            rows = new Map();
-            found.set(place.frontend, rows);
+      for await (const elements of nft.elements(ref, definition)) {
+        for (const element of elements) {
+          if (element.key.length === 0) {
+            // `*`, which stands for every key: no row, and never ours.
+            strays.push({ op: 'delete-elements', ...ref, set: definition.name, elements: [element] });
+            continue;
           }
-          rows.set(id, data);
+          const { key, data } = rowOfElement(definition, element);
+          const id = rowId(definition.name, key);
+          const place = placeOf(id, family);
+          if (place === undefined) books.shared.set(id, 0);
+          else {
+            let rows = found.get(place.frontend);
+            if (rows === undefined) {
+              rows = new Map();
+              found.set(place.frontend, rows);
+            }
+            rows.set(id, data);
+          }
+          const pause = slicer.turn();
+          if (pause !== undefined) await pause;
         }
-        const pause = slicer.turn();
-        if (pause !== undefined) await pause;
       }
     }
-    return found;
+    return { found, strays };
   };
 
   const tallied = async (work: (transactions: Transactions) => Promise<void>): Promise<CommitReport> => {
@@ -132,7 +142,10 @@ export function createFamilyTable({ nft, family, log }: FamilyTableOptions): Fam
         const on = targetFor(settings);
         target = on;
         if (transactions.failed) return;
-        const found: Map<FrontendKey, Rows> = held ? await readRows(on) : new Map();
+        const { found, strays } = held
+          ? await readRows(on)
+          : { found: new Map<FrontendKey, Rows>(), strays: [] };
+        await transactions.send(strays);
         const changes = new Map<FrontendKey, Entry | undefined>(entries);
         for (const key of found.keys()) if (!changes.has(key)) changes.set(key, undefined);
         await transactions.commit(books, on, changes, found);

@@ -44,7 +44,7 @@ export function createNetlinkPort(client: KernelClient, table: string): NftPort 
       }
       return { sets, chains, verdicts };
     },
-    elements: (ref, { name }) => nft.elements(ref, name),
+    elements: (ref, { name }) => nft.elementBatches(ref, name),
     async listen(on) {
       if (on && subscription === undefined) {
         subscription = await nft.watch({

@@ -21,8 +21,8 @@ export interface NftPort extends AsyncDisposable {
   commit(commands: readonly NftCommand[]): Promise<NftOutcome>;
   /** Chains, rules, sets and verdict elements of a table; undefined when there is no such table. */
   readStatic(table: TableRef): Promise<StaticState | undefined>;
-  /** All elements of a set, decoded in slices. */
-  elements(table: TableRef, set: SetDefinition): AsyncIterable<SetElement>;
+  /** All elements of a set, some hundreds at a time. */
+  elements(table: TableRef, set: SetDefinition): AsyncIterable<readonly SetElement[]>;
   /** Starts or stops noticing what others change in tables named `pointsman`. */
   listen(on: boolean): Promise<void>;
   /** Calls back after such a change, or when events were lost. Returns how to stop. */

@@ -10,9 +10,9 @@ import type { NftOutcome, NftPort } from './nft-port.ts';
 import type { Rows } from './programmed.ts';
 
 /**
- * A transaction holds this many elements at most, and whole entries: 4 ms in the kernel, for which other writers wait.
+ * A transaction holds this many elements at most, and whole entries: 2 ms in the kernel, for which other writers wait.
  */
-const ELEMENTS_PER_TRANSACTION = 4000;
+const ELEMENTS_PER_TRANSACTION = 2000;
 
 /** The kernel's ways to say that it does not hold what the books say: ENOENT, EEXIST. */
 const DRIFT_ERRNOS = new Set([2, 17]);

@@ -82,6 +82,8 @@ export interface Nftables {
   listRules(table: TableRef): Promise<readonly Rule[]>;
   /** Chains, sets and rules of one generation; undefined if there is no such table. */
   readTable(table: TableRef): Promise<TableContents | undefined>;
+  /** The elements of a set, those of one datagram at a time, so that the event loop can go on in between. */
+  elementBatches(table: TableRef, set: string): AsyncGenerator<readonly SetElement[], void, undefined>;
   /** The elements of a set, decoded in slices between which the event loop goes on. */
   elements(table: TableRef, set: string): AsyncGenerator<SetElement, void, undefined>;
   /** Listens to changes until the subscription is closed. It makes commits of everybody twice as slow meanwhile. */
@@ -102,13 +104,21 @@ export function createNftables(
     }
   };
 
-  async function* elements(table: TableRef, set: string): AsyncGenerator<SetElement, void, undefined> {
+  async function* elementBatches(
+    table: TableRef,
+    set: string,
+  ): AsyncGenerator<readonly SetElement[], void, undefined> {
     const datagrams = await dump(`elements of set ${nameOf(table)} ${set}`, elementsRequest(table, set));
+    for (const datagram of datagrams) yield [...elementsIn([datagram])];
+  }
+  async function* elements(table: TableRef, set: string): AsyncGenerator<SetElement, void, undefined> {
     const slicer = createSlicer();
-    for (const element of elementsIn(datagrams)) {
-      yield element;
-      const pause = slicer.turn();
-      if (pause !== undefined) await pause;
+    for await (const batch of elementBatches(table, set)) {
+      for (const element of batch) {
+        yield element;
+        const pause = slicer.turn();
+        if (pause !== undefined) await pause;
+      }
     }
   }
 
@@ -186,6 +196,7 @@ export function createNftables(
         },
       );
     },
+    elementBatches,
     elements,
     watch({ onForeignChange, onLost }) {
       let changes = new Map<string, { readonly table: TableRef; readonly what: Set<string> }>();
