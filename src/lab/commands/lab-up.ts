@@ -95,9 +95,10 @@ async function startInBackground(
   io.signal?.addEventListener('abort', giveUp, { once: true });
   try {
     const report = await reportOf(child);
-    if (report.kind === 'ready' && io.signal?.aborted !== true) return;
+    const givenUp = io.signal?.aborted === true;
+    if (report.kind === 'ready' && !givenUp) return;
     await ended(child);
-    if (report.kind === 'ready')
+    if (report.kind === 'ready' || givenUp)
       throw new PointsmanError('E_LAB', `the lab ${name} was given up while it started`);
     const code = report.code in ERROR_CODES ? (report.code as ErrorCode) : 'E_LAB';
     throw new PointsmanError(code, `the lab ${name} cannot start: ${report.message}`, {

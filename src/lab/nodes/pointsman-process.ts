@@ -159,7 +159,8 @@ export function createPointsmanProcess(options: PointsmanProcessOptions): Points
       'E_LAB',
       `the Pointsman of ${node} is not healthy: ${because}${tail && `: ${tail}`}`,
       {
-        hint: `see ${logFile}`,
+        // A lab that cannot start takes its folder along, and the log with it: then its end is all there is.
+        ...(tail === '' && { hint: `see ${logFile}` }),
         facts: { node },
       },
     );
