@@ -12,6 +12,11 @@ export type Decoded<T> =
   | { readonly kind: 'decoded'; readonly value: T; readonly problems: readonly Problem[] }
   | { readonly kind: 'unusable'; readonly problems: readonly Problem[] };
 
+/** Nothing of the object can be used. */
+export function unusable(field: string, because: string): Decoded<never> {
+  return { kind: 'unusable', problems: [{ field, because }] };
+}
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is JsonObject {

@@ -10,6 +10,7 @@ import {
   type Problem,
   shown,
   stringAt,
+  unusable,
 } from './decode.ts';
 import { isPort, type Protocol, protocolOf, type ServiceKey, serviceKey } from './service.ts';
 
@@ -91,10 +92,6 @@ export function decodeEndpointSlice(object: unknown): Decoded<EndpointSlice> {
     },
     problems,
   };
-}
-
-function unusable(field: string, because: string): Decoded<never> {
-  return { kind: 'unusable', problems: [{ field, because }] };
 }
 
 /** A port without number does not mean all ports, as upstream; one without name is left out too. */

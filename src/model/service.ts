@@ -10,6 +10,7 @@ import {
   type Problem,
   shown,
   stringAt,
+  unusable,
 } from './decode.ts';
 
 export type Protocol = 'TCP' | 'UDP' | 'SCTP';
@@ -88,10 +89,6 @@ export function decodeService(object: unknown): Decoded<Service> {
         : 0,
   };
   return { kind: 'decoded', value, problems };
-}
-
-function unusable(field: string, because: string): Decoded<never> {
-  return { kind: 'unusable', problems: [{ field, because }] };
 }
 
 function policyAt(spec: JsonObject, key: string): TrafficPolicy {
