@@ -53,7 +53,7 @@ export function decodeAnswer(message: NetlinkMessage): NetlinkAnswer {
   const originalLength = flags & NLM_F_CAPPED ? NLMSG_HDRLEN : hostU32(payload, ERRNO_SIZE);
   const attributesAt = ERRNO_SIZE + ((originalLength + 3) & ~3);
   return {
-    ...failure(hostU32(payload, ERRNO_SIZE + 8), -hostS32(payload)),
+    ...failure(hostU32(payload, ERRNO_SIZE + 8), 0 - hostS32(payload)),
     answeredType: hostU16(payload, ERRNO_SIZE + 4),
     ...(flags & NLM_F_ACK_TLVS && attributesAt <= payload.length && extendedAck(payload, attributesAt)),
   };
