@@ -1,6 +1,7 @@
 // The scenario tables against the plan alone: no kernel, every mode's rules.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PROTOCOLS } from '../src/model/service.ts';
 import { endpointText } from '../src/model/service-port.ts';
 import { type Fate, fateOf } from '../src/plan/fate.ts';
 import { readPacket } from './scenarios/packet-line.ts';
@@ -35,7 +36,7 @@ async function check(
   await world.state.take();
   for (const line of lines) {
     const packet = readPacket(line, services);
-    for (const protocol of scenario.protocols ?? (['TCP', 'UDP'] as const)) {
+    for (const protocol of scenario.protocols ?? PROTOCOLS) {
       const fate = fateOf(
         {
           source: packet.source,

@@ -87,8 +87,12 @@ export interface SocketPlace {
  *     server.listen({ fd: listenerIn(sys, { namespace, address: '10.0.0.2', port: 80 }) });
  *
  * From `listen` on the server owns the descriptor and closes it; accepted sockets are in the listener's namespace.
+ * `protocol` is for another stream protocol than TCP: IPPROTO_SCTP (132), where the kernel has it.
  */
-export function listenerIn(sys: Sys, place: SocketPlace & { readonly backlog?: number }): number {
+export function listenerIn(
+  sys: Sys,
+  place: SocketPlace & { readonly backlog?: number; readonly protocol?: number },
+): number {
   return socketAt(sys, SOCK_STREAM, place, (fd) => {
     unwrap(sys.setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, int32(1)), 'set SO_REUSEADDR');
     bindTo(sys, fd, place);
@@ -128,25 +132,35 @@ export function tcpSocketIn(
     readonly namespace?: string;
     readonly family: 4 | 6;
     readonly from?: { readonly address: string; readonly port: number };
+    /** As for `listenerIn`. */
+    readonly protocol?: number;
   },
 ): number {
-  const { namespace, family, from } = place;
+  const { namespace, family, from, protocol = 0 } = place;
   const address = from?.address ?? (family === 4 ? '0.0.0.0' : '::');
-  return socketAt(sys, SOCK_STREAM, { ...(namespace !== undefined && { namespace }), address }, (fd) => {
-    if (from !== undefined) bindTo(sys, fd, from);
-  });
+  return socketAt(
+    sys,
+    SOCK_STREAM,
+    { ...(namespace !== undefined && { namespace }), address, protocol },
+    (fd) => {
+      if (from !== undefined) bindTo(sys, fd, from);
+    },
+  );
 }
 
 /** Opens a socket of the address's family in the namespace and prepares it; closes it again if that fails. */
 function socketAt(
   sys: Sys,
   type: number,
-  place: { readonly namespace?: string; readonly address: string },
+  place: { readonly namespace?: string; readonly address: string; readonly protocol?: number },
   prepare: (fd: number) => void,
 ): number {
   const family = familyOf(place.address);
   const open = (): number => {
-    const fd = unwrap(sys.socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), 'open a socket');
+    const fd = unwrap(
+      sys.socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, place.protocol ?? 0),
+      'open a socket',
+    );
     try {
       if (family === AF_INET6)
         unwrap(sys.setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, int32(1)), 'set IPV6_V6ONLY');

@@ -25,7 +25,8 @@ export interface Question {
   /** A source address of that place; without it the kernel chooses. */
   readonly source?: string;
   readonly sourcePort?: number;
-  readonly protocol: 'TCP' | 'UDP';
+  /** SCTP only where the stage was made with it. */
+  readonly protocol: 'TCP' | 'UDP' | 'SCTP';
   readonly address: string;
   readonly port: number;
 }
@@ -60,12 +61,17 @@ export interface SmallNetOptions {
   readonly outside: readonly string[];
   /** Ports that every address of the pods and the world answers on, TCP and UDP. */
   readonly ports: readonly number[];
+  /** SCTP, too: only where the kernel has it. */
+  readonly sctp?: boolean;
 }
 
 /** How long no answer is no answer. Everything is on one machine, where an answer takes well under a millisecond. */
 const SILENCE_MS = 300;
 const NEIGHBOURS = ['pods', 'askers', 'world', 'outside', 'beyond'] as const;
 const PLACES = ['node', ...NEIGHBOURS] as const;
+/** linux/in.h. */
+const IPPROTO_TCP = 6;
+const IPPROTO_SCTP = 132;
 const GATEWAY4 = '169.254.1.1';
 const GATEWAY6 = 'fe80::1';
 
@@ -153,17 +159,20 @@ export async function createSmallNet(options: SmallNetOptions): Promise<SmallNet
       batch(place, [`addr add ${host(address)} dev eth0${isSix(address) ? ' nodad' : ''}`]);
     }
     const at = { namespace: namespaces[place].path, address, port };
-    const server = createServer((socket) => {
+    const answer = (socket: Socket): void => {
       socket.on('error', () => socket.destroy());
       const line = `${bracketed(address)}:${port} ${socket.remoteAddress}\n`;
       socket.write(line);
       socket.on('data', () => socket.write(line));
-    });
-    server.listen({ fd: listenerIn(sys, at) });
-    await once(server, 'listening');
-    servers.defer(() => {
-      server.close();
-    });
+    };
+    for (const protocol of options.sctp ? [IPPROTO_TCP, IPPROTO_SCTP] : [IPPROTO_TCP]) {
+      const server = createServer(answer);
+      server.listen({ fd: listenerIn(sys, { ...at, protocol }) });
+      if (!server.listening) await once(server, 'listening');
+      servers.defer(() => {
+        server.close();
+      });
+    }
     const udp = createSocket(isSix(address) ? 'udp6' : 'udp4');
     udp.bind({ fd: udpSocketIn(sys, at) });
     udp.on('message', (_, peer) =>
@@ -184,6 +193,7 @@ export async function createSmallNet(options: SmallNetOptions): Promise<SmallNet
     const fd = tcpSocketIn(sys, {
       namespace: namespaces[question.from].path,
       family: isSix(question.address) ? 6 : 4,
+      protocol: question.protocol === 'SCTP' ? IPPROTO_SCTP : IPPROTO_TCP,
       ...(source === undefined ? {} : { from: { address: source, port: sourcePort } }),
     });
     const socket = new Socket({ fd, readable: true, writable: true });
@@ -194,6 +204,7 @@ export async function createSmallNet(options: SmallNetOptions): Promise<SmallNet
     const [server = '', client = ''] = text.trim().split(' ');
     return { kind: 'answered', server, client };
   };
+  /** SCTP sockets of the one-to-one style (RFC 6458) are used like TCP's. */
   const askTcp = (question: Question): Promise<Answer> =>
     new Promise((resolve) => {
       const socket = connect(question);
@@ -240,7 +251,7 @@ export async function createSmallNet(options: SmallNetOptions): Promise<SmallNet
   return {
     node: namespaces.node.path,
     namespaceOf: (place) => namespaces[place].path,
-    ask: (question) => (question.protocol === 'TCP' ? askTcp(question) : askUdp(question)),
+    ask: (question) => (question.protocol === 'UDP' ? askUdp(question) : askTcp(question)),
     async open(question) {
       const socket = connect(question);
       const [hello] = await once(socket, 'data');

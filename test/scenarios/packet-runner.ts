@@ -1,11 +1,16 @@
 // The scenario tables by real packets, through any backend: namespaces, connections, who answered and whom they saw.
 import type { Backend } from '../../src/backends/backend.ts';
 import { oneLine } from '../../src/base/errors.ts';
+import { AF_INET, SOCK_CLOEXEC, SOCK_STREAM } from '../../src/kernel/sys/constants.ts';
+import { createKoffiSys } from '../../src/kernel/sys/koffi.ts';
+import { PROTOCOLS } from '../../src/model/service.ts';
 import { createSmallNet, type SmallNet } from '../packets/small-net.ts';
 import { type PacketGiven, readPacket } from './packet-line.ts';
 import type { Scenario, ServiceGiven } from './scenario.ts';
 import { ENDPOINT_PORT, ENDPOINTS, NODE_ADDRESSES, OTHER_PORTS, SENDERS } from './stage.ts';
 import { createWorld, settingsOf, type World } from './world.ts';
+
+const IPPROTO_SCTP = 132;
 
 /** A balanced target is asked until every endpoint has answered; 60 tries miss one of three with odds of 1 to 10^10. */
 const TRIES = 60;
@@ -39,6 +44,7 @@ export async function createScenarioRunner(
       world: of('world'),
       outside: of('outside'),
       ports: [ENDPOINT_PORT, ...OTHER_PORTS],
+      sctp: hasSctp(),
     }),
   );
   await catchUntouched(net, scenarios);
@@ -104,7 +110,7 @@ async function catchUntouched(net: SmallNet, scenarios: readonly Scenario[]): Pr
 
 async function send(net: SmallNet, scenario: Scenario, packet: PacketGiven): Promise<void> {
   const { outcome, place, source, address, port } = packet;
-  for (const protocol of scenario.protocols ?? (['TCP', 'UDP'] as const)) {
+  for (const protocol of (scenario.protocols ?? PROTOCOLS).filter((one) => one !== 'SCTP' || hasSctp())) {
     const question = { from: place, source, protocol, address, port };
     const wrong = (met: string): Error => new Error(`${packet.line} over ${protocol}: ${met}`);
     const missing = new Set(outcome.kind === 'answered' ? outcome.servers : ['one answer']);
@@ -128,4 +134,13 @@ async function send(net: SmallNet, scenario: Scenario, packet: PacketGiven): Pro
       }
     }
   }
+}
+
+/** Whether this kernel has SCTP: asked by opening a socket. */
+export function hasSctp(): boolean {
+  const sys = createKoffiSys();
+  const fd = sys.socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_SCTP);
+  if (fd < 0) return false;
+  sys.close(fd);
+  return true;
 }

@@ -1,5 +1,6 @@
 // The format of the scenario tables: a cluster, packets, and what becomes of them.
 import type { JsonObject } from '../../src/model/decode.ts';
+import type { Protocol } from '../../src/model/service.ts';
 
 /** The stage: see `stage.ts` for the addresses behind the names. */
 export type Sender = 'P' | 'n1' | 'X' | 'B' | 'EL' | 'R';
@@ -25,7 +26,7 @@ export interface Scenario {
   readonly id: string;
   readonly title: string;
   readonly settings?: SettingsName;
-  /** Services by name; each has a TCP and a UDP port of the same number unless it lists ports itself. */
+  /** Services by name; each has a TCP, a UDP and an SCTP port of the same number unless it lists ports itself. */
   readonly services: Readonly<Record<string, ServiceGiven>>;
   readonly packets: readonly PacketLine[];
   /** Changes to make after the packets, each followed by its own packets. */
@@ -34,8 +35,8 @@ export interface Scenario {
   readonly nodePortAddresses?: readonly string[];
   /** ServiceCIDRs, where an unallocated address matters. */
   readonly serviceCidrs?: readonly string[];
-  /** Only TCP, or only UDP, where it matters. */
-  readonly protocols?: readonly ('TCP' | 'UDP')[];
+  /** Where not all protocols matter. By packets SCTP runs only where the kernel has it. */
+  readonly protocols?: readonly Protocol[];
 }
 
 export interface Step {

@@ -1,5 +1,6 @@
 // Names of the scenario tables and what they stand for (the catalogue's fixture).
 import type { JsonObject } from '../../src/model/decode.ts';
+import { PROTOCOLS } from '../../src/model/service.ts';
 import type { Place } from '../packets/small-net.ts';
 import type { ServiceGiven } from './scenario.ts';
 
@@ -45,7 +46,7 @@ export function serviceObject(name: string, given: ServiceGiven): JsonObject {
     spec: {
       type: vips ? 'LoadBalancer' : nodePort ? 'NodePort' : 'ClusterIP',
       clusterIP,
-      ports: ['TCP', 'UDP'].map((protocol) => ({
+      ports: PROTOCOLS.map((protocol) => ({
         name: protocol.toLowerCase(),
         protocol,
         port,
@@ -61,7 +62,7 @@ export function serviceObject(name: string, given: ServiceGiven): JsonObject {
 export function sliceObjects(name: string, given: ServiceGiven): readonly JsonObject[] {
   const of = (slice: JsonObject, index: number): JsonObject => ({
     addressType: 'IPv4',
-    ports: ['TCP', 'UDP'].map((protocol) => ({
+    ports: PROTOCOLS.map((protocol) => ({
       name: protocol.toLowerCase(),
       protocol,
       port: ENDPOINT_PORT,

@@ -158,6 +158,7 @@ export const loadBalancers: readonly Scenario[] = [
   },
   {
     id: 'S253 B079',
+    protocols: ['TCP', 'UDP'],
     title: 'the port of the slice is the target, whatever targetPort says',
     services: {
       S: plain('EL', {
@@ -173,6 +174,7 @@ export const loadBalancers: readonly Scenario[] = [
   },
   {
     id: 'S254 S137',
+    protocols: ['TCP', 'UDP'],
     title: 'endpoints of one name with different ports',
     services: {
       S: plain('', {
