@@ -1,11 +1,13 @@
 // Sockets and work in other network namespaces, as Node's servers and clients use them.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { createServer as createTcpServer, Socket } from 'node:net';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import {
   inNetns,
   listenerIn,
@@ -157,4 +159,19 @@ test('an address that cannot be bound is an error that names it, and leaks no de
     message: 'cannot bind to 192.0.2.1 port 80: EADDRNOTAVAIL (address not available)',
   });
   assert.equal(openDescriptors().length, before);
+});
+
+test("libuv's pool stays for good where it was first used: preparePool keeps it at home", () => {
+  using namespace = createTestNamespace();
+  const script = fileURLToPath(new URL('./pool-trap.ts', import.meta.url));
+  const run = (...args: readonly string[]): string =>
+    execFileSync(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', script, namespace.path, ...args],
+      {
+        encoding: 'utf8',
+      },
+    ).trim();
+  assert.equal(run(), 'away');
+  assert.equal(run('prepared'), 'home');
 });
