@@ -5,6 +5,8 @@ import { plain, SA } from './services.ts';
 export const nodePorts: readonly Scenario[] = [
   {
     id: 'S255 S262',
+    // SCTP does not talk from another address to loopback.
+    protocols: ['TCP', 'UDP'],
     title: 'all addresses of the node serve node ports, loopback does not',
     services: { SA },
     packets: [
