@@ -1,5 +1,5 @@
 // Ends tracked connections that stick to an endpoint that is gone. Off the way of syncs: on a kernel thread of its own,
-// that is there while it is needed only.
+// which ends when it was not needed for a while.
 import { sleep as sleepFor } from '../base/backoff.ts';
 import type { Logger } from '../base/log.ts';
 import { createSlicer } from '../base/slicer.ts';
@@ -16,6 +16,10 @@ const PROTOCOL_NUMBERS: Readonly<Record<Protocol, number>> = { TCP: 6, UDP: 17, 
 const PAUSE_MS = 1000;
 const RETRY_MS = 5000;
 const ENDS_AT_ONCE = 32;
+/** A thread costs memory while it is there, and a twentieth of a second to start. */
+const KEEP_OPEN_MS = 30_000;
+/** Timers hold no more than 24 days. */
+const LONGEST_WAIT_MS = 24 * 3_600_000;
 
 export interface CleanupReport {
   readonly family: Family;
@@ -25,7 +29,7 @@ export interface CleanupReport {
 
 export interface ConntrackCleanupOptions {
   readonly families: readonly Family[];
-  /** Opens the table; it is closed after each run. */
+  /** Opens the table; it is closed when there was nothing to do for a while. */
   readonly open: () => Promise<Conntrack & AsyncDisposable>;
   readonly flowsOf: (key: FrontendKey) => FrontendFlows;
   readonly isNodeAddress: (address: Address) => boolean;
@@ -54,10 +58,12 @@ export function createConntrackCleanup(options: ConntrackCleanupOptions): Conntr
     sleep = sleepFor,
   } = options;
   let due = new Set<FrontendKey>();
-  let wake = (): void => {};
+  let waiting: AbortController | undefined;
+  let opened: (Conntrack & AsyncDisposable) | undefined;
 
   async function clean(keys: ReadonlySet<FrontendKey>): Promise<void> {
-    await using conntrack = await open();
+    opened ??= await open();
+    const conntrack = opened;
     // As of now, not of when they were put on the list: nobody's live flow is cut.
     const scope: FlowScope = {
       frontends: new Map([...keys].map((key) => [key, flowsOf(key)])),
@@ -80,18 +86,32 @@ export function createConntrackCleanup(options: ConntrackCleanupOptions): Conntr
     }
   }
 
+  async function close(): Promise<void> {
+    const closing = opened;
+    opened = undefined;
+    await closing?.[Symbol.asyncDispose]();
+  }
+
+  /** Waits for frontends to look at; less long when there is a table to close. */
+  async function waitForWork(signal: AbortSignal): Promise<void> {
+    waiting = new AbortController();
+    await sleep(
+      opened === undefined ? LONGEST_WAIT_MS : KEEP_OPEN_MS,
+      AbortSignal.any([waiting.signal, signal]),
+    );
+    waiting = undefined;
+    if (due.size === 0) await close();
+  }
+
   return {
     look(frontends) {
       for (const key of frontends) due.add(key);
-      if (due.size > 0) wake();
+      if (due.size > 0) waiting?.abort();
     },
     async run(signal) {
       while (!signal.aborted) {
         if (due.size === 0) {
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-            signal.addEventListener('abort', () => resolve(), { once: true });
-          });
+          await waitForWork(signal);
           continue;
         }
         const keys = due;
@@ -102,9 +122,11 @@ export function createConntrackCleanup(options: ConntrackCleanupOptions): Conntr
         } catch (error) {
           for (const key of keys) due.add(key);
           log.error(error, 'Conntrack clean-up failed', { retryingIn: `${RETRY_MS}ms` });
+          await close();
           await sleep(RETRY_MS, signal);
         }
       }
+      await close();
     },
   };
 }

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import type { Backend } from '../../src/backends/backend.ts';
 import { openNftablesBackend } from '../../src/backends/nftables/open.ts';
+import { sleep } from '../../src/base/backoff.ts';
 import { silentLogger } from '../../src/base/log.ts';
 import { createKernelClient } from '../../src/kernel/client.ts';
 import { createConntrack } from '../../src/kernel/conntrack/conntrack.ts';
@@ -70,7 +71,8 @@ before(async () => {
     isNodeAddress: (address) => NODE_ADDRESSES.includes(address),
     done: (report) => reports.push(report),
     log: silentLogger,
-    sleep: async () => {},
+    // Its pauses are left out; when there is nothing to do, it waits to be woken.
+    sleep: (ms, signal) => (ms < 10_000 ? Promise.resolve(true) : sleep(ms, signal)),
   });
   running = cleanup.run(ending.signal);
 });
