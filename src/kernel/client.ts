@@ -6,6 +6,7 @@ import { createControlBlock, type KernelCounters } from './control-block.ts';
 import { datagramsOf } from './netlink/arena.ts';
 import type { NetlinkFailure } from './netlink/error.ts';
 import { decodeGeneration, encodeGetGeneration, messageWithSequence } from './netlink/nfnetlink.ts';
+import type { Consistency } from './netlink/query.ts';
 import { createNetlinkWriter } from './netlink/writer.ts';
 import { preparePool } from './netns.ts';
 import { type CreateWorker, startThread } from './thread-handle.ts';
@@ -67,7 +68,9 @@ export interface KernelClient extends AsyncDisposable {
   transact(batch: Uint8Array): Promise<TransactOutcome>;
   /**
    * Sends a dump request (NLM_F_REQUEST | NLM_F_DUMP) and gives the datagrams of the answer, NLMSG_DONE included. If
-   * objects change meanwhile, it is done again, up to DUMP_ATTEMPTS times. It sees all transactions called before.
+   * objects change meanwhile, it is done again, up to DUMP_ATTEMPTS times. It sees all transactions called before, and
+   * no half of a later one of ours. Dumps of set elements do not tell whose commit came in between: if others commit
+   * during three of them, the third counts.
    * Rejects with E_NETLINK (refused; `facts.errnoName`, or changing all the time), E_NETLINK_LOST, and as `transact`.
    */
   dump(protocol: KernelProtocol, request: Uint8Array): Promise<Uint8Array[]>;
@@ -96,7 +99,9 @@ export interface KernelClientOptions {
 
 export const DUMP_ATTEMPTS = 8;
 /** From this attempt on, our own transactions wait for the dump. */
-const EXCLUSIVE_FROM = 3;
+const EXCLUSIVE_FROM = 2;
+/** From this one on, commits of others meanwhile are put up with: most are of other tables, events tell of ours. */
+const FOREIGN_COMMITS_FROM = 3;
 
 /**
  * Starts the kernel thread. Rejects with E_KERNEL_THREAD if it cannot start, E_PERMISSION or E_SYSCALL if the
@@ -178,10 +183,11 @@ export async function createKernelClient(options: KernelClientOptions = {}): Pro
       const backoff = createBackoff({ firstMs: 2, maxMs: 100 });
       for (let attempt = 1; attempt <= DUMP_ATTEMPTS; attempt += 1) {
         const exclusive = attempt >= EXCLUSIVE_FROM;
-        const { datagrams, changed } = answersOf(
+        const { datagrams, consistency } = answersOf(
           await run({ kind: 'dump', protocol, request: bytes, exclusive }),
         );
-        if (!changed) return datagrams;
+        const alone = consistency === 'generations' && attempt >= FOREIGN_COMMITS_FROM;
+        if (consistency === 'consistent' || alone) return datagrams;
         log.debug(4, 'a dump was interrupted by changes and is done again', { protocol, attempt });
         await sleep(backoff.next());
       }
@@ -250,9 +256,12 @@ function explain(failure: NetlinkFailure, batch: Uint8Array): BatchFailure {
   return message === undefined ? failure : { ...failure, message };
 }
 
-function answersOf(answer: ThreadAnswer): { readonly datagrams: Uint8Array[]; readonly changed: boolean } {
+function answersOf(answer: ThreadAnswer): {
+  readonly datagrams: Uint8Array[];
+  readonly consistency: Consistency;
+} {
   if (answer.kind !== 'answers') throw unexpected(answer);
-  return { datagrams: datagramsOf(answer.pack), changed: answer.changed };
+  return { datagrams: datagramsOf(answer.pack), consistency: answer.consistency };
 }
 
 const unexpected = ({ kind }: ThreadAnswer): PointsmanError =>

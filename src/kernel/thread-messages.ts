@@ -2,6 +2,7 @@
 import { type ErrorCode, type Facts, PointsmanError } from '../base/errors.ts';
 import type { Pack } from './netlink/arena.ts';
 import type { NetlinkFailure } from './netlink/error.ts';
+import type { Consistency } from './netlink/query.ts';
 
 /** A netfilter subsystem or a netlink protocol. */
 export type KernelProtocol = 'nftables' | 'route';
@@ -49,7 +50,7 @@ export type ThreadAnswer =
   /** `batch` comes back, so that failures can be explained by it. */
   | { readonly kind: 'refused'; readonly failures: readonly NetlinkFailure[]; readonly batch: Uint8Array }
   | { readonly kind: 'unknown'; readonly because: string }
-  | { readonly kind: 'answers'; readonly pack: Pack; readonly changed: boolean }
+  | { readonly kind: 'answers'; readonly pack: Pack; readonly consistency: Consistency }
   | { readonly kind: 'done' };
 
 export type FromThread =

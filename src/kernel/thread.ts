@@ -42,17 +42,22 @@ interface Subscription {
   readonly arena: Arena;
 }
 
-interface RunningDump {
+interface WaitingDump {
   readonly id: number;
+  readonly command: Extract<ThreadCommand, { readonly kind: 'dump' }>;
+}
+
+interface RunningDump {
   readonly channel: NetlinkChannel;
   readonly dump: Dump;
-  readonly exclusive: boolean;
 }
 
 /** Serves the port until it says stop. */
 function serve(sys: Sys, control: ControlBlock, sockets: KernelSockets, port: MessagePort): void {
   const subscriptions = new Map<number, Subscription>();
-  const dumps: RunningDump[] = [];
+  /** The first one is running or next; one at a time, since its first objects are read when it is started. */
+  const dumps: WaitingDump[] = [];
+  let running: RunningDump | undefined;
   let stopping = false;
   /** Whether the port may hold commands that no wake-up will announce. */
   let commandsLeft = false;
@@ -66,7 +71,7 @@ function serve(sys: Sys, control: ControlBlock, sockets: KernelSockets, port: Me
   while (!stopping || dumps.length > 0) {
     const readable = wait();
     for (const subscription of readable) deliverEvents(subscription);
-    if (dumps[0]?.exclusive !== true) runCommands();
+    if (dumps[0]?.command.exclusive !== true) runCommands();
     advanceDump();
   }
 
@@ -128,22 +133,9 @@ function serve(sys: Sys, control: ControlBlock, sockets: KernelSockets, port: Me
         }
         return;
       }
-      case 'dump': {
-        const channel = sockets.open(command.protocol);
-        try {
-          dumps.push({
-            id,
-            channel,
-            dump: startDump(channel, command.request),
-            exclusive: command.exclusive,
-          });
-          control.count('dumps');
-        } catch (error) {
-          channel.close();
-          throw error;
-        }
+      case 'dump':
+        dumps.push({ id, command });
         return;
-      }
       case 'subscribe': {
         const channel = sockets.open(command.protocol, command.groups);
         subscriptions.set(command.subscription, { id: command.subscription, channel, arena: createArena() });
@@ -170,30 +162,46 @@ function serve(sys: Sys, control: ControlBlock, sockets: KernelSockets, port: Me
     return outcome.kind === 'refused' ? { ...outcome, batch: bytes } : outcome;
   }
 
-  /** Carries the oldest dump on, and answers when it is complete. */
+  /** Starts the oldest dump or carries it on, and answers when it is complete. */
   function advanceDump(): void {
-    const running = dumps[0];
-    if (running === undefined) return;
-    const { id, channel, dump } = running;
+    const [next] = dumps;
+    if (next === undefined) return;
     let over = true;
-    answering(id, () => {
-      let progress = dump.advance(DUMP_STEP);
-      if (progress === 'starved') {
-        // Dumps are made inside recv, so this is rare: the kernel had no memory.
-        const set = createPollSet([channel.fd]);
-        if (sys.poll(set.bytes, STARVED_DUMP_MS) === 0) {
-          throw new PointsmanError('E_NETLINK_LOST', `a netlink dump broke off for ${STARVED_DUMP_MS} ms`);
-        }
-        progress = 'going';
-      }
-      over = progress === 'complete';
-      if (!over) return;
-      const answers = dump.take();
-      post({ kind: 'answer', id, answer: { kind: 'answers', ...answers } }, answers.pack.chunks);
+    answering(next.id, () => {
+      running ??= beginDump(next.command);
+      over = carryOn(next.id, running);
     });
     if (!over) return;
     dumps.shift();
-    channel.close();
+    running?.channel.close();
+    running = undefined;
+  }
+
+  function beginDump({ protocol, request }: WaitingDump['command']): RunningDump {
+    const channel = sockets.open(protocol);
+    try {
+      const dump = startDump(channel, request);
+      control.count('dumps');
+      return { channel, dump };
+    } catch (error) {
+      channel.close();
+      throw error;
+    }
+  }
+
+  /** Whether the dump is complete, and answered. */
+  function carryOn(id: number, { channel, dump }: RunningDump): boolean {
+    const progress = dump.advance(DUMP_STEP);
+    if (progress === 'complete') {
+      const answers = dump.take();
+      post({ kind: 'answer', id, answer: { kind: 'answers', ...answers } }, answers.pack.chunks);
+      return true;
+    }
+    // Dumps are made inside recv, so this is rare: the kernel had no memory.
+    if (progress === 'starved' && sys.poll(createPollSet([channel.fd]).bytes, STARVED_DUMP_MS) === 0) {
+      throw new PointsmanError('E_NETLINK_LOST', `a netlink dump broke off for ${STARVED_DUMP_MS} ms`);
+    }
+    return false;
   }
 
   function deliverEvents({ id, channel, arena }: Subscription): void {

@@ -7,6 +7,7 @@ import { openChannel } from './channel.ts';
 import { NLM_F_DUMP_INTR, NLM_F_MULTI, NLMSG_DONE } from './constants.ts';
 import { encodeAnswer } from './error.ts';
 import { createFakeNetlink, type FakeReceived } from './fake-netlink.ts';
+import { NFNL_SUBSYS_CTNETLINK, NFNL_SUBSYS_NFTABLES, netfilterType, nfgenmsg } from './nfnetlink.ts';
 import { ask, type Dump, startDump } from './query.ts';
 import { createNetlinkWriter, putHostU32 } from './writer.ts';
 
@@ -61,11 +62,29 @@ test('a change during a dump is noticed on any of its messages, and so is a loss
   ]) {
     const dump = dumpOf(...answers);
     assert.equal(dump.advance(1_000_000), 'complete');
-    assert.equal(dump.take().changed, true);
+    assert.equal(dump.take().consistency, 'inconsistent');
   }
   const calm = dumpOf(object(10), done());
   calm.advance(1_000_000);
-  assert.equal(calm.take().changed, false);
+  assert.equal(calm.take().consistency, 'consistent');
+});
+
+test('a commit during a dump of nf_tables objects is noticed by their generation, which others do not have', () => {
+  const consistencyOf = (subsystem: number, ...generations: readonly number[]): string => {
+    const objects = generations.map((generation) => {
+      const writer = createNetlinkWriter();
+      writer.beginMessage(netfilterType(subsystem, 12), NLM_F_MULTI, 1);
+      writer.raw(nfgenmsg(2, generation));
+      writer.endMessage();
+      return writer.finish();
+    });
+    const dump = dumpOf(...objects, done());
+    dump.advance(1_000_000);
+    return dump.take().consistency;
+  };
+  assert.equal(consistencyOf(NFNL_SUBSYS_NFTABLES, 7, 7, 7), 'consistent');
+  assert.equal(consistencyOf(NFNL_SUBSYS_NFTABLES, 7, 7, 8), 'generations');
+  assert.equal(consistencyOf(NFNL_SUBSYS_CTNETLINK, 7, 7, 8), 'consistent');
 });
 
 test('a refusal, at once or in the middle, is an error with the errno', () => {

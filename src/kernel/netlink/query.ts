@@ -5,13 +5,20 @@ import { createArena, type Pack } from './arena.ts';
 import type { NetlinkChannel } from './channel.ts';
 import { NLM_F_DUMP_INTR, NLMSG_DONE, NLMSG_ERROR } from './constants.ts';
 import { decodeAnswer, decodeDone, describeFailure, type NetlinkFailure } from './error.ts';
+import { NFNL_SUBSYS_NFTABLES } from './nfnetlink.ts';
 import { messagesOf, type NetlinkMessage } from './reader.ts';
+
+/**
+ * Whether a dump shows one state. `inconsistent`: objects changed while they were dumped (NLM_F_DUMP_INTR), or some
+ * were lost. `generations`: some ruleset was committed meanwhile, of this table or another one; the kernel does not set
+ * NLM_F_DUMP_INTR on dumps of set elements, but the low half of the generation stands in each of its messages.
+ */
+export type Consistency = 'consistent' | 'generations' | 'inconsistent';
 
 /** The answer to a question: whole datagrams, NLMSG_DONE included. */
 export interface Answers {
   readonly pack: Pack;
-  /** Objects changed while they were dumped (NLM_F_DUMP_INTR), or some were lost: the result may be inconsistent. */
-  readonly changed: boolean;
+  readonly consistency: Consistency;
 }
 
 /** A dump under way. */
@@ -28,7 +35,8 @@ export interface Dump {
 /** Sends a dump request on a channel of its own, so that nothing else can be queued there. */
 export function startDump(channel: NetlinkChannel, request: Uint8Array): Dump {
   const arena = createArena();
-  let changed = false;
+  let consistency: Consistency = 'consistent';
+  let generation: number | undefined;
   channel.send(request);
   return {
     advance(bytes) {
@@ -37,18 +45,23 @@ export function startDump(channel: NetlinkChannel, request: Uint8Array): Dump {
         const received = channel.receive(arena.space());
         if (received.kind === 'empty') return 'starved';
         if (received.kind === 'overflow') {
-          changed = true;
+          consistency = 'inconsistent';
           return 'complete';
         }
         for (const message of messagesOf(arena.keep(received.length))) {
-          if (message.flags & NLM_F_DUMP_INTR) changed = true;
+          if (message.flags & NLM_F_DUMP_INTR) consistency = 'inconsistent';
+          const present = generationOf(message);
+          if (present !== undefined) {
+            generation ??= present;
+            if (present !== generation && consistency === 'consistent') consistency = 'generations';
+          }
           throwFailure(message);
           if (message.type === NLMSG_DONE) return 'complete';
         }
       }
       return 'going';
     },
-    take: () => ({ pack: arena.take(), changed }),
+    take: () => ({ pack: arena.take(), consistency }),
   };
 }
 
@@ -58,12 +71,17 @@ export function ask(channel: NetlinkChannel, request: Uint8Array): Answers {
   channel.send(request);
   for (;;) {
     const received = channel.receive(arena.space());
-    if (received.kind === 'empty') return { pack: arena.take(), changed: false };
+    if (received.kind === 'empty') return { pack: arena.take(), consistency: 'consistent' };
     if (received.kind === 'overflow') {
       throw new PointsmanError('E_NETLINK_LOST', 'the answer to a netlink request was lost');
     }
     for (const message of messagesOf(arena.keep(received.length))) throwFailure(message);
   }
+}
+
+/** The low half of the generation that an nf_tables object was read from (nfgenmsg.res_id). */
+function generationOf({ type, payload }: NetlinkMessage): number | undefined {
+  return type >> 8 === NFNL_SUBSYS_NFTABLES && payload.length >= 4 ? payload.readUInt16BE(2) : undefined;
 }
 
 function throwFailure(message: NetlinkMessage): void {
