@@ -12,6 +12,7 @@ import { type PlanFacts, planService } from '../plan/plan-service.ts';
 import { sameEntry, sameSettings } from '../plan/same-entry.ts';
 import type { FrontendFlows } from '../plan/stale-flows.ts';
 import { type Clash, createClaims } from './claims.ts';
+import { createHealthPorts, type HealthPort } from './health-ports.ts';
 
 /** What `take` found to commit, and what it came from. */
 export interface Taken {
@@ -43,6 +44,8 @@ export interface ClusterState {
    * changed, for TCP only those from whose lists an endpoint left. To be called once a sync has gone through.
    */
   takeTouched(): ReadonlySet<FrontendKey>;
+  /** Health check node ports that changed since the last call. To be called once a sync has gone through. */
+  takeHealthPorts(): readonly HealthPort[];
   /** What may keep flows to a frontend, as of now. */
   flowsOf(key: FrontendKey): FrontendFlows;
   /** Frontends that two Services claim: the older Service has it, the other is named here. */
@@ -70,6 +73,7 @@ export function createClusterState({ nodeName, families, settings }: ClusterStat
   const serviceOfSlice = new Map<string, ServiceKey>();
   const planned = new Map<ServiceKey, readonly FrontendKey[]>();
   const claims = createClaims();
+  const healthPorts = createHealthPorts(nodeName, families);
   const entries = new Map<FrontendKey, Entry>();
   const dirty = new Set<ServiceKey>();
   const givenBack = new Set<FrontendKey>();
@@ -95,6 +99,7 @@ export function createClusterState({ nodeName, families, settings }: ClusterStat
   /** Plans one Service anew and notes every frontend whose entry differs. */
   const replan = (key: ServiceKey, differing: Set<FrontendKey>): void => {
     const service = services.get(key);
+    healthPorts.set(key, service, [...(slicesOf.get(key) ?? NO_SLICES).values()]);
     const fresh = new Map<FrontendKey, Entry>();
     if (service !== undefined) {
       for (const entry of planService(
@@ -206,6 +211,9 @@ export function createClusterState({ nodeName, families, settings }: ClusterStat
       const taken = touched;
       touched = new Set();
       return taken;
+    },
+    takeHealthPorts() {
+      return healthPorts.take();
     },
     flowsOf(key) {
       const entry = entries.get(key);

@@ -14,9 +14,11 @@ import { healthRoutes, metricsRoutes } from '../observe/http-routes.ts';
 import { type HttpRoutes, type HttpServer, startHttpServer } from '../observe/http-server.ts';
 import type { Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
+import { createServiceHealth } from '../observe/service-health.ts';
 import { createClusterState } from './cluster-state.ts';
 import type { OpenDataPath } from './data-path.ts';
 import { checkClusterCidrs, detectFamilies } from './families.ts';
+import { createHealthPortUpdates } from './health-port-updates.ts';
 import { createIntake } from './intake.ts';
 import { setOomScore } from './oom-score.ts';
 import { createPendingChanges } from './pending-changes.ts';
@@ -71,7 +73,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   const state = createClusterState({
     nodeName: config.nodeName,
     families,
-    settings: tableSettings(config, undefined),
+    settings: tableSettings(config, undefined, []),
   });
   const pending = createPendingChanges();
   const quarantine = createQuarantine({ log: log.room('quarantine'), now, clock });
@@ -97,6 +99,11 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     done: ({ family, seconds, ended }) => metrics.upstream.conntrackCleaned(family, seconds, ended),
     log: log.room('conntrack'),
   });
+  await using serviceHealth = createServiceHealth({
+    healthy: () => health.healthy,
+    log: log.room('service-health'),
+  });
+  const updateHealthPorts = createHealthPortUpdates({ servers: serviceHealth, quarantine });
   const reports = createSyncReports({ metrics, health, pending, dirty: () => state.dirty, now });
   const loop = createSyncLoop({
     backend,
@@ -108,6 +115,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       done(report) {
         reports.done(report);
         cleanup.look(state.takeTouched());
+        updateHealthPorts(state.takeHealthPorts());
       },
     },
     timing: { minSyncMs: config.minSyncPeriodMs, longestRetryMs: config.syncPeriodMs, auditMs: AUDIT_MS },
@@ -167,9 +175,9 @@ async function openWhenListed(
   const ended = Promise.withResolvers<'ended'>();
   signal.addEventListener('abort', () => ended.resolve('ended'), { once: true });
   if ((await Promise.race([watches.listed, ended.promise])) === 'ended') return;
-  // The Node's zone and addresses decide about entries too: without them a restart would commit a difference and back.
+  // The Node's zone and addresses and the ServiceCIDRs decide about rules too: without them a restart would commit a difference and back.
   const timer = new AbortController();
-  const listed = watches.nodeListed.then(() => timer.abort());
+  const listed = watches.settingsListed.then(() => timer.abort());
   await Promise.race([listed, ended.promise, sleep(NODE_WAIT_MS, timer.signal)]);
   timer.abort();
   if (signal.aborted) return;
