@@ -175,7 +175,7 @@ async function openWhenListed(
   const ended = Promise.withResolvers<'ended'>();
   signal.addEventListener('abort', () => ended.resolve('ended'), { once: true });
   if ((await Promise.race([watches.listed, ended.promise])) === 'ended') return;
-  // The Node's zone and addresses and the ServiceCIDRs decide about rules too: without them a restart would commit a difference and back.
+  // The Node and the ServiceCIDRs decide about rules too: without them a restart would commit a difference and back.
   const timer = new AbortController();
   const listed = watches.settingsListed.then(() => timer.abort());
   await Promise.race([listed, ended.promise, sleep(NODE_WAIT_MS, timer.signal)]);

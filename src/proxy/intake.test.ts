@@ -28,7 +28,7 @@ function setStage(): Stage {
   const state = createClusterState({
     nodeName: 'n1',
     families: ['IPv4', 'IPv6'],
-    settings: tableSettings(config, undefined),
+    settings: tableSettings(config, undefined, []),
   });
   const pending = createPendingChanges();
   const now = (): number => START;
@@ -161,7 +161,11 @@ test('a deleted Node is told by health, while its zone and addresses go on to ho
 test('a family has its own cluster CIDR as detector, or none', () => {
   const cidr = parseCidr('10.244.0.0/16');
   assert.ok(cidr);
-  const settings = tableSettings({ clusterCidrs: [cidr], masqueradeAll: true }, { addresses: ['127.0.0.1'] });
+  const settings = tableSettings(
+    { clusterCidrs: [cidr], masqueradeAll: true },
+    { addresses: ['127.0.0.1'] },
+    [],
+  );
   assert.deepEqual(settings.IPv4, {
     masqueradeAll: true,
     localDetector: { kind: 'cidr', cidr },
@@ -169,4 +173,18 @@ test('a family has its own cluster CIDR as detector, or none', () => {
     nodePortAddresses: 'all',
   });
   assert.deepEqual(settings.IPv6.localDetector, { kind: 'none' });
+});
+
+test('a ServiceCIDR reaches the settings of its family at once, and leaves them', () => {
+  const { intake, counts, state } = setStage();
+  const value = ['10.96.0.0/16', 'fd00:10:96::/112'].flatMap((text) => parseCidr(text) ?? []);
+  const [four, six] = value;
+  intake.serviceCidr({ kind: 'set', key: 'kubernetes', value });
+  assert.equal(counts.wakes, 1);
+  assert.deepEqual(state.table.settings.IPv4.serviceCidrs, [four]);
+  assert.deepEqual(state.table.settings.IPv6.serviceCidrs, [six]);
+  intake.node({ kind: 'set', key: 'n1', value: NODE });
+  assert.deepEqual(state.table.settings.IPv4.serviceCidrs, [four]);
+  intake.serviceCidr({ kind: 'delete', key: 'kubernetes' });
+  assert.deepEqual(state.table.settings.IPv4.serviceCidrs, []);
 });

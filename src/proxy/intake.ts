@@ -2,10 +2,12 @@
 import type { Logger } from '../base/log.ts';
 import type { ProxyConfig } from '../config/proxy-config.ts';
 import type { Change } from '../kube/object-feed.ts';
+import type { Cidr } from '../model/address.ts';
 import type { Decoded } from '../model/decode.ts';
 import type { EndpointSlice } from '../model/endpoint-slice.ts';
 import type { Node } from '../model/node.ts';
 import type { Service } from '../model/service.ts';
+import { cidrUnion } from '../model/service-cidr.ts';
 import type { Health } from '../observe/health.ts';
 import type { UpstreamMetrics } from '../observe/upstream-metrics.ts';
 import type { ClusterState } from './cluster-state.ts';
@@ -32,10 +34,13 @@ export interface Intake {
   service(change: Change<Decoded<Service>>): void;
   slice(change: Change<Decoded<EndpointSlice>>): void;
   node(change: Change<Node>): void;
+  serviceCidr(change: Change<readonly Cidr[]>): void;
 }
 
 export function createIntake(options: IntakeOptions): Intake {
   const { config, state, pending, quarantine, health, metrics, changed, startedAt, log } = options;
+  const serviceCidrs = new Map<string, readonly Cidr[]>();
+  let node: Node | undefined;
   let addresses: string | undefined;
 
   /** The usable part of an object; what is not usable is set aside, or let go when all is well. */
@@ -48,6 +53,12 @@ export function createIntake(options: IntakeOptions): Intake {
       quarantine.hold('object', key, reasons.join('; '));
     }
     return change.kind === 'set' && change.value.kind === 'decoded' ? change.value.value : undefined;
+  }
+
+  /** A Node changes with each heartbeat: only what matters to traffic asks for a sync. */
+  function settle(): void {
+    state.setSettings(tableSettings(config, node, cidrUnion([...serviceCidrs.values()].flat())));
+    if (state.dirty) changed();
   }
 
   function queue(): void {
@@ -77,7 +88,7 @@ export function createIntake(options: IntakeOptions): Intake {
         health.setNode(undefined);
         return;
       }
-      const node = change.value;
+      node = change.value;
       const seen = node.addresses.join(', ');
       if (addresses === undefined) log.info('Successfully retrieved NodeIPs', { NodeIPs: node.addresses });
       else if (addresses !== seen)
@@ -85,9 +96,12 @@ export function createIntake(options: IntakeOptions): Intake {
       addresses = seen;
       health.setNode(node);
       state.setNode(node);
-      state.setSettings(tableSettings(config, node));
-      // A Node changes with each heartbeat: only what matters to traffic asks for a sync.
-      if (state.dirty) changed();
+      settle();
+    },
+    serviceCidr(change) {
+      if (change.kind === 'set') serviceCidrs.set(change.key, change.value);
+      else serviceCidrs.delete(change.key);
+      settle();
     },
   };
 }

@@ -1,13 +1,16 @@
-// What holds for all entries, from the configuration and the own Node.
+// What holds for all entries, from the configuration, the own Node and the cluster's ServiceCIDRs.
 import type { ProxyConfig } from '../config/proxy-config.ts';
-import { type Family, familyOf } from '../model/address.ts';
+import { type Cidr, type Family, familyOf } from '../model/address.ts';
 import type { Node } from '../model/node.ts';
 import type { ForwardingTable, TableSettings } from '../plan/forwarding-table.ts';
 
-/** The node's first address of a family serves node ports, all do while none is known (behaviour spec 1.6, `primary`). */
+/**
+ * `serviceCidrs` are those of both families. The node's first address of a family serves node ports, all do while none is known (behaviour spec 1.6, `primary`).
+ */
 export function tableSettings(
   { clusterCidrs, masqueradeAll }: Pick<ProxyConfig, 'clusterCidrs' | 'masqueradeAll'>,
   node: Pick<Node, 'addresses'> | undefined,
+  serviceCidrs: readonly Cidr[],
 ): ForwardingTable['settings'] {
   const settingsOf = (family: Family): TableSettings => {
     const cidr = clusterCidrs.find((candidate) => candidate.family === family);
@@ -15,7 +18,7 @@ export function tableSettings(
     return {
       masqueradeAll,
       localDetector: cidr === undefined ? { kind: 'none' } : { kind: 'cidr', cidr },
-      serviceCidrs: [],
+      serviceCidrs: serviceCidrs.filter((range) => range.family === family),
       nodePortAddresses: primary === undefined ? 'all' : [primary],
     };
   };

@@ -1,12 +1,19 @@
-// The three watches of the proxy, wired to the intake.
+// The watches of the proxy, wired to the intake.
 
 import type { Change } from '../kube/object-feed.ts';
 import { createReflector, type Reflector } from '../kube/reflector.ts';
-import { ENDPOINT_SLICES, ownNode, SERVICES, type WatchedResource } from '../kube/resources.ts';
+import {
+  ENDPOINT_SLICES,
+  ownNode,
+  SERVICE_CIDRS,
+  SERVICES,
+  type WatchedResource,
+} from '../kube/resources.ts';
 import type { Transport } from '../kube/transport.ts';
 import { decodeEndpointSlice } from '../model/endpoint-slice.ts';
 import { decodeNode } from '../model/node.ts';
 import { decodeService } from '../model/service.ts';
+import { decodeServiceCidr } from '../model/service-cidr.ts';
 import type { Log } from '../observe/log.ts';
 import type { CacheState } from '../observe/own-metrics.ts';
 import type { Intake } from './intake.ts';
@@ -23,8 +30,8 @@ export interface WatchesOptions {
 export interface Watches {
   /** Resolves when Services and EndpointSlices were listed. */
   readonly listed: Promise<void>;
-  /** Resolves when the own Node was listed, whether it is there or not. */
-  readonly nodeListed: Promise<void>;
+  /** Resolves when the own Node and the ServiceCIDRs were listed, whether they are there or not. */
+  readonly settingsListed: Promise<void>;
   /** Watches until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
   caches(): readonly CacheState[];
@@ -55,9 +62,10 @@ export function createWatches({ transport, nodeName, intake, log, now }: Watches
   const services = watch(SERVICES, decodeService, (change) => intake.service(change));
   const slices = watch(ENDPOINT_SLICES, decodeEndpointSlice, (change) => intake.slice(change));
   const node = watch(ownNode(nodeName), decodeNode, (change) => intake.node(change));
+  const cidrs = watch(SERVICE_CIDRS, decodeServiceCidr, (change) => intake.serviceCidr(change));
   return {
     listed: Promise.all([services, slices]).then(() => {}),
-    nodeListed: node,
+    settingsListed: Promise.all([node, cidrs]).then(() => {}),
     async run(signal) {
       await Promise.all([...reflectors.values()].map((reflector) => reflector.run(signal)));
     },
