@@ -19,7 +19,7 @@ export function createTestNamespace(): TestNamespace {
   const name = `pt-${process.pid}-${made}`;
   execFileSync('ip', ['netns', 'add', name]);
   const run = (...command: readonly string[]): string =>
-    execFileSync('ip', ['netns', 'exec', name, ...command], { encoding: 'utf8' });
+    execFileSync('ip', ['netns', 'exec', name, ...command], { encoding: 'utf8', maxBuffer: 1 << 28 });
   run('ip', 'link', 'set', 'lo', 'up');
   return {
     name,

@@ -48,7 +48,7 @@ test('a restart with no change sends nothing', async () => {
 
 test('killed in the middle of a load, the next start brings the right state', async () => {
   using namespace = createTestNamespace();
-  const count = 4000;
+  const count = 10_000;
   const loader = spawn(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', LOADER, namespace.path, String(count)],

@@ -1,7 +1,7 @@
 // The stage itself: without any rule, direct connections work and see true addresses.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSmallNet } from './small-net.ts';
+import { createSmallNet, SILENCE_MS } from './small-net.ts';
 
 test('pods, node and world reach each other directly, over both families and protocols', async () => {
   await using net = await createSmallNet({
@@ -31,7 +31,14 @@ test('pods, node and world reach each other directly, over both families and pro
       assert.deepEqual(await net.ask({ from, source, protocol, address, port: 81 }), { kind: 'refused' });
     }
     assert.deepEqual(
-      await net.ask({ from: 'askers', source: '10.50.1.20', protocol, address: '10.50.9.99', port: 80 }),
+      await net.ask({
+        from: 'askers',
+        source: '10.50.1.20',
+        protocol,
+        address: '10.50.9.99',
+        port: 80,
+        patienceMs: SILENCE_MS,
+      }),
       { kind: 'silence' },
     );
   }

@@ -29,6 +29,8 @@ export interface Question {
   readonly protocol: 'TCP' | 'UDP' | 'SCTP';
   readonly address: string;
   readonly port: number;
+  /** How long no answer is no answer: long, so that a busy machine counts for none, unless silence is what is expected. */
+  readonly patienceMs?: number;
 }
 
 /** A TCP connection that stays open, to see what happens to it. */
@@ -65,8 +67,9 @@ export interface SmallNetOptions {
   readonly sctp?: boolean;
 }
 
-/** How long no answer is no answer. Everything is on one machine, where an answer takes well under a millisecond. */
-const SILENCE_MS = 300;
+/** For questions to which silence is expected: on one machine an answer takes well under a millisecond. */
+export const SILENCE_MS = 300;
+const PATIENCE_MS = 5000;
 const NEIGHBOURS = ['pods', 'askers', 'world', 'outside', 'beyond'] as const;
 const PLACES = ['node', ...NEIGHBOURS] as const;
 /** linux/in.h. */
@@ -208,7 +211,7 @@ export async function createSmallNet(options: SmallNetOptions): Promise<SmallNet
   const askTcp = (question: Question): Promise<Answer> =>
     new Promise((resolve) => {
       const socket = connect(question);
-      const timer = setTimeout(() => finish({ kind: 'silence' }), SILENCE_MS);
+      const timer = setTimeout(() => finish({ kind: 'silence' }), question.patienceMs ?? PATIENCE_MS);
       const finish = (answer: Answer): void => {
         clearTimeout(timer);
         // A reset leaves no TIME_WAIT behind; while still connecting it would wait for the connection.
@@ -223,7 +226,7 @@ export async function createSmallNet(options: SmallNetOptions): Promise<SmallNet
     new Promise((resolve) => {
       const six = isSix(question.address);
       const socket = createSocket(six ? 'udp6' : 'udp4');
-      const timer = setTimeout(() => finish({ kind: 'silence' }), SILENCE_MS);
+      const timer = setTimeout(() => finish({ kind: 'silence' }), question.patienceMs ?? PATIENCE_MS);
       const finish = (answer: Answer): void => {
         clearTimeout(timer);
         socket.close();
@@ -268,7 +271,7 @@ export async function createSmallNet(options: SmallNetOptions): Promise<SmallNet
         alive: () =>
           new Promise((resolve) => {
             if (gone) return resolve(false);
-            const timer = setTimeout(() => resolve(false), SILENCE_MS * 5);
+            const timer = setTimeout(() => resolve(false), PATIENCE_MS);
             const done = (alive: boolean) => (): void => {
               clearTimeout(timer);
               resolve(alive);
