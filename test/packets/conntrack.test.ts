@@ -85,7 +85,7 @@ after(async () => {
 
 /** Brings the Service to a state, and waits for the clean-up that follows a sync. */
 async function program(services: Readonly<Record<string, ServiceGiven | null>>): Promise<number> {
-  world.set(services);
+  world.set(services, 'IPv4');
   const { change } = await world.state.take();
   const report = await backend.commit(change);
   assert.equal(report.failed, undefined);

@@ -130,12 +130,15 @@ export async function createSmallNet(options: SmallNetOptions): Promise<SmallNet
     ]),
   );
   for (const place of NEIGHBOURS) batch(place, ['link set eth0 up']);
+  const firstSix = options.node.find(isSix);
   batch('node', [
     // What is masqueraded on its way out has the first address of the interface, on every side.
     ...NEIGHBOURS.flatMap((place) => [
-      ...options.node.map(
-        (address) => `addr add ${host(address)} dev ${place}${isSix(address) ? ' nodad' : ''}`,
-      ),
+      ...options.node.map((address) => {
+        // Of several equal IPv6 addresses the kernel would take the newest, but never one that is deprecated.
+        const six = address === firstSix ? ' nodad' : ' nodad preferred_lft 0';
+        return `addr add ${host(address)} dev ${place}${isSix(address) ? six : ''}`;
+      }),
       `addr add ${GATEWAY4}/32 dev ${place}`,
       `addr add ${GATEWAY6}/64 dev ${place} nodad`,
       ...addressesOf(place).map((address) => `route add ${host(address)} dev ${place}`),

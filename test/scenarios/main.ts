@@ -1,8 +1,10 @@
 // npm run scenarios -- --mode nftables [--only S123] [--list]
 import { parseArgs } from 'node:util';
 import type { Mode } from '../../src/backends/backend.ts';
+import { familiesOf } from './family.ts';
 import { MODES } from './modes.ts';
-import { createScenarioRunner } from './packet-runner.ts';
+import { createScenarioRunner, hasSctp } from './packet-runner.ts';
+import { summaryOf } from './summary.ts';
 import { SCENARIOS } from './tables.ts';
 
 const { values } = parseArgs({
@@ -29,17 +31,19 @@ if (values.list) {
 let passed = 0;
 let failed = 0;
 await using runner = await createScenarioRunner(open, chosen);
-for (const scenario of chosen) {
+for (const [scenario, family] of chosen.flatMap((one) =>
+  familiesOf(one).map((item) => [one, item] as const),
+)) {
+  const name = `${family} ${scenario.id}: ${scenario.title}`;
   try {
-    await runner.run(scenario);
+    await runner.run(scenario, family);
     passed += 1;
-    console.log(`ok   ${scenario.id}: ${scenario.title}`);
+    console.log(`ok   ${name}`);
   } catch (error) {
     failed += 1;
-    console.log(
-      `FAIL ${scenario.id}: ${scenario.title}\n     ${error instanceof Error ? error.message : String(error)}`,
-    );
+    console.log(`FAIL ${name}\n     ${error instanceof Error ? error.message : String(error)}`);
   }
 }
+for (const line of summaryOf(values.mode as Mode, chosen, hasSctp())) console.log(line);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

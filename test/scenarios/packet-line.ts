@@ -1,5 +1,8 @@
 // Reads the packet lines of the scenario tables.
+import type { Family } from '../../src/model/address.ts';
+import { endpointText } from '../../src/model/service-port.ts';
 import type { Place } from '../packets/small-net.ts';
+import { textIn } from './family.ts';
 import type { PacketLine, ServiceGiven } from './scenario.ts';
 import { ENDPOINT_PORT, ENDPOINTS, NODE_ADDRESSES, SENDERS } from './stage.ts';
 
@@ -18,17 +21,23 @@ export interface PacketGiven {
 }
 
 /** Throws for a line that names what is not there, so that a slip in a table cannot pass. */
-export function readPacket(line: PacketLine, services: Readonly<Record<string, ServiceGiven>>): PacketGiven {
+export function readPacket(
+  line: PacketLine,
+  services: Readonly<Record<string, ServiceGiven>>,
+  family: Family,
+): PacketGiven {
   const [, sender = '', target = '', outcome = ''] = /^(\S+) -> (\S+) : (.+)$/.exec(line) ?? [];
   const from = SENDERS[sender];
   if (from === undefined) throw new Error(`no sender '${sender}' in '${line}'`);
+  const { address, port } = readTarget(target, services, line);
   return {
     line,
     sender,
     place: from.place,
-    source: from.address,
-    ...readTarget(target, services, line),
-    outcome: readOutcome(outcome, line),
+    source: textIn(family, from.address),
+    address: textIn(family, address),
+    port,
+    outcome: readOutcome(outcome, line, family),
   };
 }
 
@@ -61,7 +70,7 @@ function readTarget(
   return { address, port: Number(number) };
 }
 
-function readOutcome(text: string, line: string): Outcome {
+function readOutcome(text: string, line: string, family: Family): Outcome {
   if (text === 'refused' || text === 'silence' || text === 'untouched') return { kind: text };
   const words = text.split(' ');
   const mark = words.pop();
@@ -70,7 +79,7 @@ function readOutcome(text: string, line: string): Outcome {
     const [name = '', port = String(ENDPOINT_PORT)] = word.split(':');
     const endpoint = ENDPOINTS[name];
     if (endpoint === undefined) throw new Error(`no endpoint '${name}' in '${line}'`);
-    return `${endpoint.address}:${port}`;
+    return endpointText({ address: textIn(family, endpoint.address), port: Number(port) });
   });
   if (servers.length === 0) throw new Error(`nobody answers in '${line}'`);
   return { kind: 'answered', servers, masqueraded: mark === 'M' };

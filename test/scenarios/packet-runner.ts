@@ -3,8 +3,11 @@ import type { Backend } from '../../src/backends/backend.ts';
 import { oneLine } from '../../src/base/errors.ts';
 import { AF_INET, SOCK_CLOEXEC, SOCK_STREAM } from '../../src/kernel/sys/constants.ts';
 import { createKoffiSys } from '../../src/kernel/sys/koffi.ts';
+import { FAMILIES, type Family } from '../../src/model/address.ts';
 import { PROTOCOLS, type Protocol } from '../../src/model/service.ts';
+import { endpointText } from '../../src/model/service-port.ts';
 import { type Answer, createSmallNet, SILENCE_MS, type SmallNet } from '../packets/small-net.ts';
+import { familiesOf, textIn } from './family.ts';
 import { type PacketGiven, readPacket } from './packet-line.ts';
 import type { Scenario, ServiceGiven } from './scenario.ts';
 import { ENDPOINT_PORT, ENDPOINTS, NODE_ADDRESSES, OTHER_PORTS, SENDERS } from './stage.ts';
@@ -15,9 +18,12 @@ const IPPROTO_SCTP = 132;
 /** A balanced target is asked until every endpoint has answered; 60 tries miss one of three with odds of 1 to 10^10. */
 const TRIES = 60;
 
+/** Above all node ports. */
+const FIRST_PORT = 33_000;
+
 export interface ScenarioRunner extends AsyncDisposable {
-  /** Resolves when the scenario holds, else rejects with what differed. */
-  run(scenario: Scenario): Promise<void>;
+  /** Resolves when the scenario holds over this family, else rejects with what differed. */
+  run(scenario: Scenario, family: Family): Promise<void>;
 }
 
 /** One stage and one backend for many scenarios: each leaves the next a state to change incrementally. */
@@ -27,7 +33,11 @@ export async function createScenarioRunner(
 ): Promise<ScenarioRunner> {
   await using made = new AsyncDisposableStack();
   const of = (place: string): readonly string[] => [
-    ...new Set(everyone.filter((item) => item.place === place).map(({ address }) => address)),
+    ...new Set(
+      FAMILIES.flatMap((family) =>
+        everyone.filter((item) => item.place === place).map(({ address }) => textIn(family, address)),
+      ),
+    ),
   ];
   const everyone = [
     ...Object.values(SENDERS),
@@ -38,7 +48,7 @@ export async function createScenarioRunner(
   ];
   const net = made.use(
     await createSmallNet({
-      node: NODE_ADDRESSES,
+      node: FAMILIES.flatMap((family) => NODE_ADDRESSES.map((address) => textIn(family, address))),
       pods: of('pods'),
       askers: of('askers'),
       world: of('world'),
@@ -51,9 +61,16 @@ export async function createScenarioRunner(
   const backend = made.use(await createBackend(net.node));
   await backend.probe();
   let world: World | undefined;
+  // A UDP source port that comes again would meet the tracked flow of an earlier scenario.
+  let lastPort = FIRST_PORT - 1;
+  const nextPort = (): number => {
+    lastPort += 1;
+    if (lastPort > 65_535) throw new Error('more UDP questions than source ports');
+    return lastPort;
+  };
   const kept = made.move();
   return {
-    async run(scenario) {
+    async run(scenario, family) {
       const settings = settingsOf(scenario);
       if (world === undefined) {
         world = createWorld(settings);
@@ -63,14 +80,16 @@ export async function createScenarioRunner(
       world.clear();
       world.state.setSettings(settings);
       const services: Record<string, ServiceGiven> = { ...scenario.services };
-      world.set(services);
+      world.set(services, family);
       await sync(world, backend);
-      for (const line of scenario.packets) await send(net, scenario, readPacket(line, services));
+      for (const line of scenario.packets)
+        await send(net, nextPort, scenario, readPacket(line, services, family));
       for (const step of scenario.steps ?? []) {
-        world.set(step.services);
+        world.set(step.services, family);
         for (const [name, given] of Object.entries(step.services)) if (given !== null) services[name] = given;
         await sync(world, backend);
-        for (const line of step.packets) await send(net, scenario, readPacket(line, services));
+        for (const line of step.packets)
+          await send(net, nextPort, scenario, readPacket(line, services, family));
       }
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
@@ -91,24 +110,28 @@ async function expectCommitted(commit: ReturnType<Backend['commit']>): Promise<v
 /** Puts a server wherever a table says that a packet goes its way untouched. */
 async function catchUntouched(net: SmallNet, scenarios: readonly Scenario[]): Promise<void> {
   const placed = new Set<string>();
-  for (const scenario of scenarios) {
+  for (const [scenario, family] of scenarios.flatMap((one) =>
+    familiesOf(one).map((item) => [one, item] as const),
+  )) {
     const services: Record<string, ServiceGiven> = { ...scenario.services };
     const lines = [...scenario.packets, ...(scenario.steps ?? []).flatMap((step) => step.packets)];
     for (const line of lines) {
       if (!line.endsWith(': untouched')) continue;
-      const { address, port } = readPacket(line, services);
+      const { address, port } = readPacket(line, services, family);
       if (placed.has(`${address}:${port}`)) continue;
       placed.add(`${address}:${port}`);
-      await net.addServer(
-        [...NODE_ADDRESSES, '127.0.0.1'].includes(address) ? 'node' : 'beyond',
-        address,
-        port,
-      );
+      const own = [...NODE_ADDRESSES, '127.0.0.1'].map((text) => textIn(family, text));
+      await net.addServer(own.includes(address) ? 'node' : 'beyond', address, port);
     }
   }
 }
 
-async function send(net: SmallNet, scenario: Scenario, packet: PacketGiven): Promise<void> {
+async function send(
+  net: SmallNet,
+  nextPort: () => number,
+  scenario: Scenario,
+  packet: PacketGiven,
+): Promise<void> {
   const { outcome, place, source, address, port } = packet;
   for (const protocol of (scenario.protocols ?? PROTOCOLS).filter((one) => one !== 'SCTP' || hasSctp())) {
     // Linux's SCTP is silent where others are refused: see isMet.
@@ -125,9 +148,9 @@ async function send(net: SmallNet, scenario: Scenario, packet: PacketGiven): Pro
     const missing = new Set(outcome.kind === 'answered' ? outcome.servers : ['one answer']);
     for (let tries = 0; missing.size > 0; tries++) {
       if (tries === TRIES) throw wrong(`${[...missing].join(', ')} never answered`);
-      const answer = await net.ask(question);
+      const answer = await net.ask(protocol === 'UDP' ? { ...question, sourcePort: nextPort() } : question);
       if (outcome.kind === 'untouched') {
-        if (answer.kind !== 'answered' || answer.server !== `${address}:${port}`)
+        if (answer.kind !== 'answered' || answer.server !== endpointText({ address, port }))
           throw wrong(`met ${JSON.stringify(answer)}`);
         missing.clear();
       } else if (outcome.kind !== 'answered') {

@@ -35,6 +35,8 @@ export interface Scenario {
   readonly nodePortAddresses?: readonly string[];
   /** ServiceCIDRs, where an unallocated address matters. */
   readonly serviceCidrs?: readonly string[];
+  /** Every scenario runs over IPv6 as well, with the counterparts of `family.ts`; this says why one cannot. */
+  readonly ipv4Only?: string;
   /** Where not all protocols matter. By packets SCTP runs only where the kernel has it. */
   readonly protocols?: readonly Protocol[];
 }

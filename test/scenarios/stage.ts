@@ -1,7 +1,9 @@
 // Names of the scenario tables and what they stand for (the catalogue's fixture).
+import type { Family } from '../../src/model/address.ts';
 import type { JsonObject } from '../../src/model/decode.ts';
 import { PROTOCOLS } from '../../src/model/service.ts';
 import type { Place } from '../packets/small-net.ts';
+import { objectIn } from './family.ts';
 import type { ServiceGiven } from './scenario.ts';
 
 export const NODE_NAME = 'n1';
@@ -33,10 +35,10 @@ export const ENDPOINTS: Readonly<Record<string, { readonly address: string; read
 export const ENDPOINT_PORT = 8080;
 export const OTHER_PORTS: readonly number[] = [9090];
 
-export function serviceObject(name: string, given: ServiceGiven): JsonObject {
+export function serviceObject(name: string, given: ServiceGiven, family: Family): JsonObject {
   const { clusterIP, port, nodePort, vips, externalIPs, spec, created } = given;
   const ingress = (vips ?? []).map((vip) => (typeof vip === 'string' ? { ip: vip } : vip));
-  return {
+  return objectIn(family, {
     metadata: {
       namespace: 'shop',
       name: name.toLowerCase(),
@@ -56,10 +58,10 @@ export function serviceObject(name: string, given: ServiceGiven): JsonObject {
       ...spec,
     },
     status: { loadBalancer: { ingress } },
-  };
+  });
 }
 
-export function sliceObjects(name: string, given: ServiceGiven): readonly JsonObject[] {
+export function sliceObjects(name: string, given: ServiceGiven, family: Family): readonly JsonObject[] {
   const of = (slice: JsonObject, index: number): JsonObject => ({
     addressType: 'IPv4',
     ports: PROTOCOLS.map((protocol) => ({
@@ -74,7 +76,9 @@ export function sliceObjects(name: string, given: ServiceGiven): readonly JsonOb
       labels: { 'kubernetes.io/service-name': name.toLowerCase() },
     },
   });
-  return (given.slices ?? [{ endpoints: endpointObjects(given.endpoints) }]).map(of);
+  return (given.slices ?? [{ endpoints: endpointObjects(given.endpoints) }]).map((slice, index) =>
+    objectIn(family, of(slice, index)),
+  );
 }
 
 /** Reads the notation of `ServiceGiven.endpoints`. */

@@ -1,10 +1,11 @@
 // Feeds a scenario's objects into the proxy's own book, as the watches would.
-import { parseCidr } from '../../src/model/address.ts';
+import { type Family, parseCidr } from '../../src/model/address.ts';
 import { decodeEndpointSlice, sliceKey } from '../../src/model/endpoint-slice.ts';
 import { decodeNode } from '../../src/model/node.ts';
 import { decodeService, serviceKey } from '../../src/model/service.ts';
 import type { ForwardingTable, LocalDetector, TableSettings } from '../../src/plan/forwarding-table.ts';
 import { type ClusterState, createClusterState } from '../../src/proxy/cluster-state.ts';
+import { textIn } from './family.ts';
 import type { Scenario, ServiceGiven, SettingsName } from './scenario.ts';
 import {
   CLUSTER_CIDR,
@@ -25,21 +26,23 @@ const DETECTORS: Readonly<Record<SettingsName, string | undefined>> = {
 
 export function settingsOf(scenario: Scenario): ForwardingTable['settings'] {
   const name = scenario.settings ?? 'base';
-  const cidr = parseCidr(DETECTORS[name] ?? '');
-  const localDetector: LocalDetector = cidr ? { kind: 'cidr', cidr } : { kind: 'none' };
-  const family: TableSettings = {
-    masqueradeAll: name === 'masquerade-all',
-    localDetector,
-    serviceCidrs: (scenario.serviceCidrs ?? []).flatMap((text) => parseCidr(text) ?? []),
-    nodePortAddresses: scenario.nodePortAddresses ?? 'all',
+  const settingsIn = (family: Family): TableSettings => {
+    const cidr = parseCidr(textIn(family, DETECTORS[name] ?? ''));
+    const localDetector: LocalDetector = cidr ? { kind: 'cidr', cidr } : { kind: 'none' };
+    return {
+      masqueradeAll: name === 'masquerade-all',
+      localDetector,
+      serviceCidrs: (scenario.serviceCidrs ?? []).flatMap((text) => parseCidr(textIn(family, text)) ?? []),
+      nodePortAddresses: scenario.nodePortAddresses?.map((text) => textIn(family, text)) ?? 'all',
+    };
   };
-  return { IPv4: family, IPv6: { ...family, localDetector: { kind: 'none' }, serviceCidrs: [] } };
+  return { IPv4: settingsIn('IPv4'), IPv6: settingsIn('IPv6') };
 }
 
 export interface World {
   readonly state: ClusterState;
   /** Enters new and differing Services with their slices; null removes the Service, and leaves its slices. */
-  set(services: Readonly<Record<string, ServiceGiven | null>>): void;
+  set(services: Readonly<Record<string, ServiceGiven | null>>, family: Family): void;
   /** Removes everything. */
   clear(): void;
 }
@@ -60,7 +63,7 @@ export function createWorld(settings: ForwardingTable['settings']): World {
   };
   return {
     state,
-    set(given) {
+    set(given, family) {
       for (const [name, value] of Object.entries(given)) {
         const key = serviceKey('shop', name.toLowerCase());
         if (value === null) {
@@ -68,11 +71,11 @@ export function createWorld(settings: ForwardingTable['settings']): World {
           services.delete(key);
           continue;
         }
-        const service = decodeService(serviceObject(name, value));
+        const service = decodeService(serviceObject(name, value, family));
         if (service.kind === 'decoded') state.setService(key, service.value);
         services.add(key);
         const kept = new Set<string>();
-        for (const object of sliceObjects(name, value)) {
+        for (const object of sliceObjects(name, value, family)) {
           const slice = decodeEndpointSlice(object);
           if (slice.kind !== 'decoded') continue;
           state.setSlice(sliceKey(slice.value), slice.value);

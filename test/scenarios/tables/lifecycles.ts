@@ -18,6 +18,7 @@ export const lifecycles: readonly Scenario[] = [
   {
     id: 'S127 S154',
     title: 'leading zeros are decimal',
+    ipv4Only: 'only IPv4 has the decimal notation that old parsers read as octal',
     services: {
       S: plain('', {
         clusterIP: '10.096.0.021',
