@@ -65,7 +65,7 @@ async function program(family: Family, given: ServiceGiven): Promise<void> {
   assert.equal(refused.size, 0);
 }
 
-/** Starts a test with nothing remembered: the Service goes, and its memory with it. */
+/** Starts a test with a Service that is new. */
 async function begin(family: Family, given: ServiceGiven): Promise<void> {
   world.clear();
   assert.equal((await backend.commit((await world.state.take()).change)).failed, undefined);
