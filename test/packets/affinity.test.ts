@@ -39,7 +39,10 @@ before(async () => {
   const both = (texts: readonly string[]): readonly string[] =>
     FAMILIES.flatMap((family) => texts.map((text) => textIn(family, text)));
   const on = (node: string): readonly string[] =>
-    Object.values(ENDPOINTS).flatMap((endpoint) => (endpoint.node === node ? endpoint.address : []));
+    ['a', 'b', 'c', 'd'].flatMap((name) => {
+      const endpoint = ENDPOINTS[name];
+      return endpoint?.node === node ? endpoint.address : [];
+    });
   net = await createSmallNet({
     node: both(NODE_ADDRESSES),
     pods: both(on('n1')),

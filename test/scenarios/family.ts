@@ -15,6 +15,7 @@ const OPPOSITES: Readonly<Record<string, string>> = {
   '2001:db8::/32': '198.51.100.0/24',
   '2001:db8::9': '198.51.100.9',
   'fd00:50:1::7': '10.50.1.7',
+  'fd00:96::10': '10.96.0.10',
 };
 const RANGES: Readonly<Record<string, string>> = {
   '0.0.0.0/0': '::/0',

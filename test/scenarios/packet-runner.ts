@@ -43,7 +43,7 @@ export async function createScenarioRunner(
     ...Object.values(SENDERS),
     ...Object.values(ENDPOINTS).map(({ address, node }) => ({
       address,
-      place: node === 'n1' ? 'pods' : 'world',
+      place: NODE_ADDRESSES.includes(address) ? 'node' : node === 'n1' ? 'pods' : 'world',
     })),
   ];
   const net = made.use(
@@ -57,6 +57,12 @@ export async function createScenarioRunner(
       sctp: hasSctp(),
     }),
   );
+  for (const family of FAMILIES) {
+    for (const { address } of Object.values(ENDPOINTS)) {
+      if (NODE_ADDRESSES.includes(address))
+        await net.addServer('node', textIn(family, address), ENDPOINT_PORT);
+    }
+  }
   await catchUntouched(net, scenarios);
   const backend = made.use(await createBackend(net.node));
   await backend.probe();

@@ -22,7 +22,7 @@ export const SENDERS: Readonly<Record<string, { readonly place: Place; readonly 
   R: { place: 'outside', address: '10.50.9.9' },
 };
 
-/** Endpoints: those of this node are 10.50.1.x. */
+/** Endpoints: those of this node are 10.50.1.x, and the node itself is h1. */
 export const ENDPOINTS: Readonly<Record<string, { readonly address: string; readonly node: string }>> = {
   EL: { address: '10.50.1.7', node: 'n1' },
   ER: { address: '10.50.2.7', node: 'n2' },
@@ -31,6 +31,8 @@ export const ENDPOINTS: Readonly<Record<string, { readonly address: string; read
   b: { address: '10.50.1.2', node: 'n1' },
   c: { address: '10.50.2.1', node: 'n2' },
   d: { address: '10.50.2.2', node: 'n2' },
+  h1: { address: '192.0.2.11', node: 'n1' },
+  h2: { address: '192.0.2.12', node: 'n2' },
 };
 export const ENDPOINT_PORT = 8080;
 export const OTHER_PORTS: readonly number[] = [9090];

@@ -6,6 +6,7 @@ import { flows } from './tables/flows.ts';
 import { lifecycles } from './tables/lifecycles.ts';
 import { loadBalancers } from './tables/load-balancers.ts';
 import { nodePorts } from './tables/node-ports.ts';
+import { objects } from './tables/objects.ts';
 
 export const SCENARIOS: readonly Scenario[] = [
   ...flows,
@@ -14,4 +15,5 @@ export const SCENARIOS: readonly Scenario[] = [
   ...loadBalancers,
   ...nodePorts,
   ...lifecycles,
+  ...objects,
 ];

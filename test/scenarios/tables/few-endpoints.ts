@@ -81,7 +81,7 @@ export const fewEndpoints: readonly Scenario[] = [
     ],
   },
   {
-    id: 'S432 S433',
+    id: 'S433',
     title: 'slices of the other family are no endpoints',
     services: {
       SA: {

@@ -131,7 +131,7 @@ export const flows: readonly Scenario[] = [
     packets: ['EL -> SA : EL M', 'EL -> SA.vip : EL M'],
   },
   {
-    id: 'S425 S426 S427 S428 S429',
+    id: 'S124 S425 S426 S427 S428 S429',
     title: 'external IPs follow the external policy',
     services: {
       SE: { clusterIP: '10.96.0.60', port: 80, externalIPs: ['203.0.113.60'], endpoints: EPS },

@@ -10,7 +10,7 @@ export const lifecycles: readonly Scenario[] = [
     packets: ['P -> 10.96.0.10:80 : untouched'],
   },
   {
-    id: 'S113 S114',
+    id: 'S113 S114 B070',
     title: 'blank and broken external IPs are left out',
     services: { S: plain('EL', { externalIPs: ['203.0.113.9', '', 'junk', '2001:db8::9'] }) },
     packets: ['X -> S.ext : EL M', 'P -> S : EL -'],

@@ -16,7 +16,7 @@ const RANGES = ['192.0.2.0/24', ' 198.51.100.0/25', '192.0.3.0/24'];
 
 export const loadBalancers: readonly Scenario[] = [
   {
-    id: 'S233 S234 S235 S236 S239 S240 S241 B064',
+    id: 'S233 S234 S235 S236 S239 S240 S241 S117 B064 B067',
     title: 'source ranges hold for every load-balancer address, and for no other frontend',
     services: { L: ranged(RANGES) },
     packets: [
@@ -33,7 +33,7 @@ export const loadBalancers: readonly Scenario[] = [
     ],
   },
   {
-    id: 'S242',
+    id: 'S242 S119',
     title: 'a /0 is no restriction',
     services: { L: ranged(['198.51.100.0/25', '0.0.0.0/0']) },
     packets: ['B -> L.vip : EL ER M'],
@@ -219,7 +219,7 @@ export const loadBalancers: readonly Scenario[] = [
     packets: ['P -> S : refused'],
   },
   {
-    id: 'S134 S135 S136',
+    id: 'S134 S135 S136 B075',
     title: 'several slices are one list',
     services: {
       S: plain('', {

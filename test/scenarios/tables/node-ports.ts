@@ -30,7 +30,7 @@ export const nodePorts: readonly Scenario[] = [
     packets: ['X -> 192.0.2.11:31021 : untouched', 'X -> SA.vip : EL ER M'],
   },
   {
-    id: 'S268',
+    id: 'S268 B071',
     title: 'a node port changes',
     services: { SA },
     packets: ['X -> SA.node : EL ER M'],
