@@ -24,6 +24,18 @@ export interface HealthAnswer {
   readonly body: string;
 }
 
+/** What health is made of. */
+export interface HealthSummary {
+  /** `leaving`: the autoscaler's taint is on it. All but `eligible` make /healthz fail. */
+  readonly node: 'eligible' | 'unknown' | 'deleting' | 'leaving';
+  readonly families: readonly {
+    readonly family: Family;
+    readonly healthy: boolean;
+    /** Since when a change waits, ms since 1970. */
+    readonly queuedAt: number | undefined;
+  }[];
+}
+
 export interface Health {
   /** A change waits to be committed. Only the first counts until `updated`. */
   queued(): void;
@@ -33,6 +45,7 @@ export interface Health {
   setNode(node: NodeState | undefined): void;
   /** Whether all families are well: what Service health checks ask. */
   readonly healthy: boolean;
+  summary(): HealthSummary;
   answer(path: HealthPath): HealthAnswer;
 }
 
@@ -54,6 +67,11 @@ export function createHealth({ families, syncPeriodMs, now }: HealthOptions): He
 
   const isWell = ({ queuedAt }: FamilyState, at: number): boolean =>
     queuedAt === undefined || at - queuedAt < 2 * syncPeriodMs;
+  const nodeStanding = (): HealthSummary['node'] => {
+    if (node === undefined) return 'unknown';
+    if (node.deleting) return 'deleting';
+    return node.taints.includes(LEAVING_TAINT) ? 'leaving' : 'eligible';
+  };
   const allWell = (at: number): boolean => [...states.values()].every((state) => isWell(state, at));
 
   return {
@@ -72,10 +90,21 @@ export function createHealth({ families, syncPeriodMs, now }: HealthOptions): He
     get healthy() {
       return allWell(now());
     },
+    summary() {
+      const at = now();
+      return {
+        node: nodeStanding(),
+        families: [...states].map(([family, state]) => ({
+          family,
+          healthy: isWell(state, at),
+          queuedAt: state.queuedAt,
+        })),
+      };
+    },
     answer(path) {
       const at = now();
       const healthy = allWell(at);
-      const nodeEligible = node !== undefined && !node.deleting && !node.taints.includes(LEAVING_TAINT);
+      const nodeEligible = nodeStanding() === 'eligible';
       const good = healthy && (path === '/livez' || nodeEligible);
       const status: Record<string, { readonly lastUpdated: string; readonly healthy: boolean }> = {};
       let latest: number | undefined;
