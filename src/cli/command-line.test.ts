@@ -115,7 +115,7 @@ COMP_CWORD=${words.length}; _pointsman; printf '%s\\n' "\${COMPREPLY[@]}"`;
   assert.deepEqual(completed('completion', 'b'), ['bash']);
   assert.deepEqual(completed('lab', 'sta'), ['status']);
   assert.deepEqual(completed('version', '--out'), ['--output']);
-  assert.ok(!completed('--con').includes('--config='));
+  assert.ok(completed('--con').includes('--config='));
 });
 
 test('every shell gets a script', async () => {

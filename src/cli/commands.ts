@@ -111,9 +111,7 @@ function usageError({ message }: CommanderError): PointsmanError {
 }
 
 function completionWords(program: Command): readonly CompletionWords[] {
-  const flags = FLAGS.filter(({ state }) => state !== 'later').map(({ name, bare }) =>
-    bare === undefined ? `--${name}=` : `--${name}`,
-  );
+  const flags = FLAGS.map(({ name, bare }) => (bare === undefined ? `--${name}=` : `--${name}`));
   const below = (command: Command, after: readonly string[]): readonly CompletionWords[] => {
     const names = command.commands.map((child) => child.name());
     const options = command.options.flatMap(({ long }) => long ?? []);

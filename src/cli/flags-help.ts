@@ -4,9 +4,9 @@ import type { Flag } from '../config/flag-table.ts';
 const WIDTH = 100;
 const INDENT = 10;
 
-/** Flags that work or are accepted; those that are refused are in docs/flags.md only. */
+/** All flags, by name. */
 export function flagsHelp(flags: readonly Flag[]): string {
-  const shown = flags.filter(({ state }) => state !== 'later').sort((a, b) => (a.name < b.name ? -1 : 1));
+  const shown = flags.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const items = shown.map((flag) => {
     const value = flag.bare === undefined ? ` ${flag.type}` : '';
     const standard = flag.default === '' ? '' : ` (default ${flag.default})`;

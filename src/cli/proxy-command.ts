@@ -1,9 +1,13 @@
 // `pointsman [flags]`: runs the proxy until it is told to end.
+import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { PointsmanError } from '../base/errors.ts';
+import { configFileText } from '../config/config-file.ts';
 import type { FlagValues } from '../config/flag-values.ts';
 import { type GivenFlag, parseFlags } from '../config/parse-flags.ts';
-import { proxyConfig } from '../config/proxy-config.ts';
+import { checkConfiguration, nodeNameOf, type ProxyConfig, proxyConfig } from '../config/proxy-config.ts';
 import { endOnSignals } from './end-on-signals.ts';
+import { loadConfiguration } from './load-config.ts';
 import { EXIT_ERROR, EXIT_FINE, printError, type Terminal } from './terminal.ts';
 import { ownVersion, versionText } from './version.ts';
 
@@ -23,8 +27,7 @@ export async function runProxyCommand(args: readonly string[], terminal: Termina
         return EXIT_FINE;
       case 'run':
         details = request.values.verbosity > 0;
-        await runProxy(request.values, request.given, terminal);
-        return EXIT_FINE;
+        return await runRequest(request.values, request.given, terminal);
     }
   } catch (error) {
     printError(terminal, error, details);
@@ -32,26 +35,84 @@ export async function runProxyCommand(args: readonly string[], terminal: Termina
   }
 }
 
-async function runProxy(values: FlagValues, given: readonly GivenFlag[], { env }: Terminal): Promise<void> {
-  const config = proxyConfig(values, hostname());
+async function runRequest(
+  values: FlagValues,
+  given: readonly GivenFlag[],
+  terminal: Terminal,
+): Promise<number> {
+  const host = hostname();
+  const facts = { hostname: host, master: values.master };
+  const { configuration, lenient } = await loadConfiguration(values, given);
+  nodeNameOf(configuration.hostnameOverride, host);
+  checkConfiguration(configuration);
+  if (values.writeConfigTo !== '') {
+    await writeConfig(values.writeConfigTo, await configFileText(configuration));
+    return EXIT_FINE;
+  }
+  if (values.cleanup)
+    throw new PointsmanError('E_USAGE', 'flag --cleanup is not supported yet', { hint: 'remove it' });
+  const config = proxyConfig(configuration, facts);
+  await runProxy(config, lenient, values, given, terminal);
+  return EXIT_FINE;
+}
+
+async function writeConfig(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text);
+  } catch (cause) {
+    throw new PointsmanError(
+      'E_CONFIG',
+      `cannot write the configuration to ${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
+      { hint: 'correct --write-config-to', cause },
+    );
+  }
+}
+
+async function runProxy(
+  first: ProxyConfig,
+  lenient: string | undefined,
+  values: FlagValues,
+  given: readonly GivenFlag[],
+  { env }: Terminal,
+): Promise<void> {
   // Only now is it worth loading what the proxy is made of.
   const { createLog, standardError } = await import('../observe/log.ts');
   const { runDaemon } = await import('../proxy/daemon.ts');
   const { openNftables } = await import('../proxy/open-nftables.ts');
-  const log = createLog({
-    ...config.logging,
-    pid: process.pid,
-    now: () => new Date(),
-    write: standardError(),
-  });
+  const { nodeSettings } = await import('../proxy/node-settings.ts');
+  const { runReloading } = await import('../proxy/reload.ts');
+  const { watchConfigFile } = await import('../proxy/config-file-watch.ts');
+  const write = standardError();
+  const logOf = (config: ProxyConfig) =>
+    createLog({ ...config.logging, pid: process.pid, now: () => new Date(), write });
+  const log = logOf(first);
   for (const { name, text } of given) log.room('flags').debug(1, `FLAG: --${name}=${JSON.stringify(text)}`);
+  if (lenient !== undefined)
+    log.room('config').info('Using lenient decoding as strict decoding failed', { because: lenient });
   using ending = endOnSignals();
-  await runDaemon({
-    config,
+  const options = {
     version: ownVersion(),
     env,
-    log,
     openDataPath: openNftables,
+    settings: nodeSettings,
+    initOnly: values.initOnly,
+  };
+  if (values.config === '' || values.initOnly) {
+    await runDaemon({ ...options, config: first, log, signal: ending.signal });
+    return;
+  }
+  await runReloading({
+    path: values.config,
+    first,
+    async load() {
+      const { configuration } = await loadConfiguration(values, given);
+      return proxyConfig(configuration, { hostname: hostname(), master: values.master });
+    },
+    watch: (changed, signal) => watchConfigFile(values.config, changed, log.room('config'), signal),
+    run: (config, configFile, started, signal) =>
+      runDaemon({ ...options, config, log: logOf(config), configFile, started, signal }),
+    log: log.room('config'),
+    now: Date.now,
     signal: ending.signal,
   });
 }

@@ -73,17 +73,6 @@ export const addressKind: FlagKind<string | undefined> = {
   },
 };
 
-/** One word of a fixed list. */
-export function choiceKind<T extends string>(type: string, choices: readonly T[]): FlagKind<T> {
-  return {
-    type,
-    read(text) {
-      const found = choices.find((choice) => choice === text);
-      return found === undefined ? wrong(`is none of ${choices.join(', ')}`) : value(found);
-    },
-  };
-}
-
 /** How much one part of the program says: `pattern=N`, where the pattern may hold `*` and `?`. */
 export interface VerbosityPattern {
   readonly pattern: string;
@@ -103,9 +92,44 @@ export const verbosityPatternsKind: FlagKind<readonly VerbosityPattern[]> = {
   },
 };
 
-/** Values of flags that do not work yet: never read. */
-export const unreadKind = (type: string): FlagKind<undefined> => ({
+/** Texts with commas between; white space around them does not count. */
+export const listKind = (type: string): FlagKind<readonly string[]> => ({
   type,
-  ...(type === 'bool' ? { bare: 'true' } : {}),
-  read: () => value(undefined),
+  read: (text) =>
+    value(
+      text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== ''),
+    ),
 });
+
+/** `Name=true,Other=false`. */
+export const gatesKind: FlagKind<Readonly<Record<string, boolean>>> = {
+  type: 'name=bool,...',
+  read(text) {
+    const gates: [string, boolean][] = [];
+    for (const item of text.split(',').filter((part) => part.trim() !== '')) {
+      const match = /^\s*([^=\s]+)\s*=\s*(\S+)\s*$/.exec(item);
+      if (match?.[1] === undefined) return wrong(`missing bool value for ${item.trim()}`);
+      const read = booleanKind.read(match[2] ?? '');
+      if (read.kind === 'wrong')
+        return wrong(`invalid value of ${match[1]}: ${match[2]}, it is neither true nor false`);
+      gates.push([match[1], read.value]);
+    }
+    return value(Object.fromEntries(gates));
+  },
+};
+
+/** An IP address, kept as text. */
+export const ipKind: FlagKind<string> = {
+  type: 'ip',
+  read: (text) => (parseAddress(text) === undefined ? wrong('is no IP address') : value(text)),
+};
+
+/** Bytes as Kubernetes writes them: `0`, `64Ki`. */
+export const quantityKind: FlagKind<string> = {
+  type: 'quantity',
+  read: (text) =>
+    /^\d+(\.\d+)?(k|M|G|Ki|Mi|Gi)?$/.test(text) ? value(text) : wrong('is no quantity such as 0 or 64Ki'),
+};

@@ -2,23 +2,24 @@
 import {
   addressKind,
   booleanKind,
-  choiceKind,
   durationKind,
   type FlagKind,
   floatKind,
+  gatesKind,
   integerKind,
+  ipKind,
+  listKind,
+  quantityKind,
   type Read,
   textKind,
   verbosityPatternsKind,
 } from './flag-kinds.ts';
-import type { FlagValues, LoggingFormat } from './flag-values.ts';
-import { LATER_FLAGS } from './later-flags.ts';
+import type { FlagValues } from './flag-values.ts';
 
 /**
  * `works`: does what upstream's does. `accepted`: read and checked, and nothing remains to be done; the help says why.
- * `later`: upstream has it and Pointsman does not yet; it is refused, never ignored.
  */
-export type FlagState = 'works' | 'accepted' | 'later';
+export type FlagState = 'works' | 'accepted';
 
 export interface Flag {
   /** Without dashes. */
@@ -66,7 +67,204 @@ function flag<T>(name: string, kind: FlagKind<T>, row: Row<T>): Flag {
 
 const NOTHING = (): Partial<FlagValues> => ({});
 
-const PRESENT_FLAGS: readonly Flag[] = [
+const IPVS = 'Of IPVS mode, which is not there yet';
+const UNDER_GATE = 'Has no effect; only with the feature gate LoggingAlphaOptions';
+
+export const FLAGS: readonly Flag[] = [
+  flag('config', textKind, {
+    help: 'Configuration file (KubeProxyConfiguration). With it other flags count for nothing, but for --hostname-override, --master and those of the log',
+    sets: (config) => ({ config }),
+  }),
+  flag('write-config-to', textKind, {
+    help: 'Write the configuration with all defaults to this file, and end',
+    sets: (writeConfigTo) => ({ writeConfigTo }),
+  }),
+  flag('cleanup', booleanKind, {
+    default: 'false',
+    help: "Remove what a kube-proxy of any mode, or Pointsman, left in this node's kernel, and end",
+    sets: (cleanup) => ({ cleanup }),
+  }),
+  flag('init-only', booleanKind, {
+    default: 'false',
+    help: 'Do what needs privileges, such as setting sysctls, and end',
+    sets: (initOnly) => ({ initOnly }),
+  }),
+  flag('feature-gates', gatesKind, {
+    help: 'Features to switch on or off, as AllowServiceExternalIPs=false',
+    field: 'featureGates',
+    sets: (featureGates) => ({ featureGates }),
+  }),
+  flag('bind-address', ipKind, {
+    default: '0.0.0.0',
+    help: "Overrides the node's address of its family, and makes that family the first; nothing is bound to it",
+    field: 'bindAddress',
+    sets: (bindAddress) => ({ bindAddress }),
+  }),
+  flag('profiling', booleanKind, {
+    default: 'false',
+    help: 'Serve profiles under /debug/pprof on the metrics port',
+    field: 'enableProfiling',
+    sets: (profiling) => ({ profiling }),
+  }),
+  flag('show-hidden-metrics-for-version', textKind, {
+    help: 'Has no effect: there are no hidden metrics. Empty or 1.35',
+    field: 'showHiddenMetricsForVersion',
+    state: 'accepted',
+    sets: (showHiddenMetrics) => ({ showHiddenMetrics }),
+  }),
+  flag('pod-bridge-interface', textKind, {
+    help: 'The bridge that local pods come in by, for --detect-local-mode=BridgeInterface',
+    field: 'detectLocal.bridgeInterface',
+    sets: (podBridgeInterface) => ({ podBridgeInterface }),
+  }),
+  flag('pod-interface-name-prefix', textKind, {
+    help: 'What names of interfaces of local pods begin with, for --detect-local-mode=InterfaceNamePrefix',
+    field: 'detectLocal.interfaceNamePrefix',
+    sets: (podInterfaceNamePrefix) => ({ podInterfaceNamePrefix }),
+  }),
+  flag('nodeport-addresses', listKind('cidr,...'), {
+    help: "Node ports are served on the node's addresses in these CIDRs; primary, or nothing: on its first address of each family",
+    field: 'nodePortAddresses',
+    sets: (nodePortAddresses) => ({ nodePortAddresses }),
+  }),
+  flag('conntrack-max-per-core', integerKind, {
+    default: '32768',
+    help: 'Connections to track for each core; 0 leaves nf_conntrack_max alone',
+    field: 'conntrack.maxPerCore',
+    sets: (conntrackMaxPerCore) => ({ conntrackMaxPerCore }),
+  }),
+  flag('conntrack-min', integerKind, {
+    default: '131072',
+    help: 'Connections to track at least, whatever the cores',
+    field: 'conntrack.min',
+    sets: (conntrackMin) => ({ conntrackMin }),
+  }),
+  flag('conntrack-tcp-timeout-established', durationKind, {
+    default: '24h0m0s',
+    help: 'How long an idle TCP connection is tracked; 0 leaves it alone',
+    field: 'conntrack.tcpEstablishedTimeout',
+    sets: (conntrackTcpEstablishedMs) => ({ conntrackTcpEstablishedMs }),
+  }),
+  flag('conntrack-tcp-timeout-close-wait', durationKind, {
+    default: '1h0m0s',
+    help: 'How long a TCP connection in CLOSE_WAIT is tracked; 0 leaves it alone',
+    field: 'conntrack.tcpCloseWaitTimeout',
+    sets: (conntrackTcpCloseWaitMs) => ({ conntrackTcpCloseWaitMs }),
+  }),
+  flag('conntrack-tcp-be-liberal', booleanKind, {
+    default: 'false',
+    help: 'Do not take packets outside of the TCP window for invalid',
+    field: 'conntrack.tcpBeLiberal',
+    sets: (conntrackTcpBeLiberal) => ({ conntrackTcpBeLiberal }),
+  }),
+  flag('conntrack-udp-timeout', durationKind, {
+    default: '0s',
+    help: 'How long a UDP flow without an answer is tracked; 0 leaves it alone',
+    field: 'conntrack.udpTimeout',
+    sets: (conntrackUdpMs) => ({ conntrackUdpMs }),
+  }),
+  flag('conntrack-udp-timeout-stream', durationKind, {
+    default: '0s',
+    help: 'How long a UDP flow with answers is tracked; 0 leaves it alone',
+    field: 'conntrack.udpStreamTimeout',
+    sets: (conntrackUdpStreamMs) => ({ conntrackUdpStreamMs }),
+  }),
+  flag('iptables-masquerade-bit', integerKind, {
+    default: '14',
+    help: 'Of iptables mode, which is not there yet; nftables mode marks no packets',
+    field: 'iptables.masqueradeBit',
+    state: 'accepted',
+    sets: (masqueradeBit) => ({ masqueradeBit }),
+  }),
+  flag('iptables-localhost-nodeports', booleanKind, {
+    default: 'true',
+    help: 'Of iptables mode, which is not there yet; nftables mode serves no node ports on 127.0.0.1, as upstream',
+    field: 'iptables.localhostNodePorts',
+    state: 'accepted',
+    sets: (localhostNodePorts) => ({ localhostNodePorts }),
+  }),
+  flag('ipvs-sync-period', durationKind, {
+    default: '30s',
+    help: IPVS,
+    field: 'ipvs.syncPeriod',
+    state: 'accepted',
+    sets: (ipvsSyncPeriodMs) => ({ ipvsSyncPeriodMs }),
+  }),
+  flag('ipvs-min-sync-period', durationKind, {
+    default: '1s',
+    help: IPVS,
+    field: 'ipvs.minSyncPeriod',
+    state: 'accepted',
+    sets: (ipvsMinSyncPeriodMs) => ({ ipvsMinSyncPeriodMs }),
+  }),
+  flag('ipvs-scheduler', textKind, {
+    help: IPVS,
+    field: 'ipvs.scheduler',
+    state: 'accepted',
+    sets: (ipvsScheduler) => ({ ipvsScheduler }),
+  }),
+  flag('ipvs-exclude-cidrs', listKind('cidr,...'), {
+    help: IPVS,
+    field: 'ipvs.excludeCIDRs',
+    state: 'accepted',
+    sets: (ipvsExcludeCidrs) => ({ ipvsExcludeCidrs }),
+  }),
+  flag('ipvs-strict-arp', booleanKind, {
+    default: 'false',
+    help: IPVS,
+    field: 'ipvs.strictARP',
+    state: 'accepted',
+    sets: (ipvsStrictArp) => ({ ipvsStrictArp }),
+  }),
+  flag('ipvs-tcp-timeout', durationKind, {
+    default: '0s',
+    help: IPVS,
+    field: 'ipvs.tcpTimeout',
+    state: 'accepted',
+    sets: (ipvsTcpTimeoutMs) => ({ ipvsTcpTimeoutMs }),
+  }),
+  flag('ipvs-tcpfin-timeout', durationKind, {
+    default: '0s',
+    help: IPVS,
+    field: 'ipvs.tcpFinTimeout',
+    state: 'accepted',
+    sets: (ipvsTcpFinTimeoutMs) => ({ ipvsTcpFinTimeoutMs }),
+  }),
+  flag('ipvs-udp-timeout', durationKind, {
+    default: '0s',
+    help: IPVS,
+    field: 'ipvs.udpTimeout',
+    state: 'accepted',
+    sets: (ipvsUdpTimeoutMs) => ({ ipvsUdpTimeoutMs }),
+  }),
+  flag('log-text-split-stream', booleanKind, {
+    default: 'false',
+    help: UNDER_GATE,
+    field: 'logging.options.text.splitStream',
+    state: 'accepted',
+    sets: (textSplitStream) => ({ textSplitStream }),
+  }),
+  flag('log-text-info-buffer-size', quantityKind, {
+    default: '0',
+    help: UNDER_GATE,
+    field: 'logging.options.text.infoBufferSize',
+    state: 'accepted',
+    sets: (textInfoBufferSize) => ({ textInfoBufferSize }),
+  }),
+  flag('log-json-split-stream', booleanKind, {
+    default: 'false',
+    help: UNDER_GATE,
+    field: 'logging.options.json.splitStream',
+    state: 'accepted',
+    sets: (jsonSplitStream) => ({ jsonSplitStream }),
+  }),
+  flag('log-json-info-buffer-size', quantityKind, {
+    default: '0',
+    help: UNDER_GATE,
+    field: 'logging.options.json.infoBufferSize',
+    state: 'accepted',
+    sets: (jsonInfoBufferSize) => ({ jsonInfoBufferSize }),
+  }),
   flag('kubeconfig', textKind, {
     help: 'File with the API server and the credentials; without it and --master, those of the pod',
     field: 'clientConnection.kubeconfig',
@@ -93,7 +291,7 @@ const PRESENT_FLAGS: readonly Flag[] = [
     help: 'Has no effect: Pointsman talks JSON, which every API server does',
     field: 'clientConnection.contentType',
     state: 'accepted',
-    sets: NOTHING,
+    sets: (kubeApiContentType) => ({ kubeApiContentType }),
   }),
   flag('hostname-override', textKind, {
     help: "The node's name in the cluster, when it is not the host's",
@@ -119,7 +317,7 @@ const PRESENT_FLAGS: readonly Flag[] = [
   }),
   flag('detect-local-mode', textKind, {
     default: 'ClusterCIDR',
-    help: 'How local pods are told from others; only ClusterCIDR so far, and none without --cluster-cidr',
+    help: 'How local pods are told from others: ClusterCIDR (none without --cluster-cidr), NodeCIDR, BridgeInterface or InterfaceNamePrefix',
     field: 'detectLocalMode',
     sets: (detectLocalMode) => ({ detectLocalMode }),
   }),
@@ -188,7 +386,7 @@ const PRESENT_FLAGS: readonly Flag[] = [
     field: 'logging.vmodule',
     sets: (vmodule) => ({ vmodule }),
   }),
-  flag('logging-format', choiceKind<LoggingFormat>('text or json', ['text', 'json']), {
+  flag('logging-format', textKind, {
     default: 'text',
     help: "text (klog's lines) or json, to stderr",
     field: 'logging.format',
@@ -199,7 +397,7 @@ const PRESENT_FLAGS: readonly Flag[] = [
     help: 'Has no effect: every line is written at once',
     field: 'logging.flushFrequency',
     state: 'accepted',
-    sets: NOTHING,
+    sets: (flushFrequencyMs) => ({ flushFrequencyMs }),
   }),
   flag('boot-id-file', textKind, {
     help: 'Has no effect, as in kube-proxy',
@@ -212,5 +410,3 @@ const PRESENT_FLAGS: readonly Flag[] = [
     sets: NOTHING,
   }),
 ];
-
-export const FLAGS: readonly Flag[] = [...PRESENT_FLAGS, ...LATER_FLAGS];

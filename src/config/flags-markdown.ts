@@ -6,14 +6,13 @@ const INTRODUCTION = `# Flags of the proxy
 Made by \`tools/flags-doc.ts\` from \`src/config/flag-table.ts\`: change it there.
 
 \`pointsman [flags]\` runs the proxy with kube-proxy's flags. \`_\` and \`-\` are the same in names, the last of a repeated
-flag counts, and \`--version\`, \`--version=raw\` and \`--help\` do what they say. A flag that does not work yet is refused by
-name and ends the program: none is ever ignored in silence.
+flag counts, and \`--version\`, \`--version=raw\` and \`--help\` do what they say. All of
+kube-proxy's flags are known; those without effect say why, and none is ever ignored in silence.
 `;
 
 const SECTIONS: readonly (readonly [FlagState, string])[] = [
   ['works', 'Flags that work'],
   ['accepted', 'Accepted, with nothing left to do'],
-  ['later', 'Known and refused so far'],
 ];
 
 export function flagsMarkdown(flags: readonly Flag[]): string {

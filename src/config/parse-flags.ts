@@ -36,8 +36,6 @@ export function parseFlags(args: readonly string[], flags: readonly Flag[] = FLA
 
   const bareOf = (name: string): string | undefined => OTHERS[name] ?? byName.get(name)?.bare;
   const take = (name: string, shown: string, attached: string | undefined): void => {
-    const flag = byName.get(name);
-    if (flag?.state === 'later') throw usage(`flag --${name} is not supported yet`, 'remove it');
     const text = attached ?? bareOf(name) ?? rest.shift();
     if (text === undefined) throw usage(`flag needs an argument: ${shown}`);
     given.push({ name, text });

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PointsmanError } from '../base/errors.ts';
 import { DEFAULT_VALUES, type FlagValues } from './flag-values.ts';
-import { proxyConfig } from './proxy-config.ts';
+import { configurationOf } from './from-flags.ts';
+import { type ProxyConfig, proxyConfig } from './proxy-config.ts';
 import { validate } from './validate.ts';
 
 const problems = (values: Partial<FlagValues>): readonly string[] =>
-  validate({ ...DEFAULT_VALUES, ...values });
+  validate(configurationOf({ ...DEFAULT_VALUES, ...values }));
+const configOf = (values: Partial<FlagValues>, hostname = 'n'): ProxyConfig =>
+  proxyConfig(configurationOf({ ...DEFAULT_VALUES, ...values }), { hostname, master: '' });
 
 test('the defaults are valid', () => {
   assert.deepEqual(problems({}), []);
@@ -72,23 +75,23 @@ test("invalid values are named with upstream's words", () => {
 
 test('several problems are told in one line', () => {
   assert.throws(
-    () => proxyConfig({ ...DEFAULT_VALUES, oomScoreAdj: 2000, clusterCidr: 'x' }, 'n'),
-    (error) => error instanceof PointsmanError && /^\[KubeProxy.*, KubeProxy.*\]$/.test(error.message),
+    () => configOf({ oomScoreAdj: 2000, clusterCidr: 'x' }),
+    (error) =>
+      error instanceof PointsmanError &&
+      /^failed validate: \[KubeProxy.*, KubeProxy.*\]$/.test(error.message),
   );
 });
 
 test('modes of upstream that are not there yet say so', () => {
   for (const proxyMode of ['iptables', 'ipvs'])
-    assert.throws(() => proxyConfig({ ...DEFAULT_VALUES, proxyMode }, 'n'), {
+    assert.throws(() => configOf({ proxyMode }), {
       message: `proxy mode ${proxyMode} is not there yet: only nftables is`,
     });
-  for (const detectLocalMode of ['NodeCIDR', 'BridgeInterface', 'InterfaceNamePrefix'])
-    assert.throws(() => proxyConfig({ ...DEFAULT_VALUES, detectLocalMode }, 'n'), /is not there yet/);
-  assert.equal(proxyConfig({ ...DEFAULT_VALUES, proxyMode: '' }, 'n').mode, 'nftables');
+  assert.equal(configOf({ proxyMode: '' }).mode, 'nftables');
 });
 
 test('the deprecated ports complete addresses without one, and zero closes the health server', () => {
-  const of = (values: Partial<FlagValues>) => proxyConfig({ ...DEFAULT_VALUES, ...values }, 'n');
+  const of = configOf;
   assert.deepEqual(of({}).healthz, { address: '0.0.0.0', port: 10_256 });
   assert.deepEqual(of({ healthzPort: 1234 }).healthz, { address: '0.0.0.0', port: 10_256 });
   assert.deepEqual(of({ healthzBindAddress: '::1', healthzPort: 1234 }).healthz, {
@@ -101,16 +104,15 @@ test('the deprecated ports complete addresses without one, and zero closes the h
 
 test("the node's name is the override or the host's, trimmed and in lower case", () => {
   const nameOf = (override: string, hostname: string): string =>
-    proxyConfig({ ...DEFAULT_VALUES, hostnameOverride: override }, hostname).nodeName;
+    configOf({ hostnameOverride: override }, hostname).nodeName;
   assert.equal(nameOf('', ' Node-A\n'), 'node-a');
   assert.equal(nameOf(' Node-B ', 'x'), 'node-b');
-  assert.throws(() => nameOf(' ', 'x'), { message: 'empty hostname-override is invalid' });
-  assert.throws(() => nameOf('', ''), { message: 'empty hostname is invalid' });
+  assert.throws(() => nameOf(' ', 'x'), { message: 'failed complete: empty hostname-override is invalid' });
+  assert.throws(() => nameOf('', ''), { message: 'failed complete: empty hostname is invalid' });
 });
 
 test('a rate of zero is the default one, and a negative one is no bound', () => {
-  const rate = (kubeApiQps: number, kubeApiBurst: number) =>
-    proxyConfig({ ...DEFAULT_VALUES, kubeApiQps, kubeApiBurst }, 'n').kubeApi;
+  const rate = (kubeApiQps: number, kubeApiBurst: number) => configOf({ kubeApiQps, kubeApiBurst }).kubeApi;
   assert.deepEqual(rate(0, 0), { qps: 5, burst: 10 });
   assert.deepEqual(rate(-1, 3), { qps: 0, burst: 3 });
 });

@@ -1,10 +1,47 @@
-// What the proxy is to do: flags, completed and checked.
+// What the proxy is to do: a configuration, completed and checked.
 import { PointsmanError } from '../base/errors.ts';
-import { type Cidr, parseCidr } from '../model/address.ts';
+import { type Cidr, parseAddress, parseCidr } from '../model/address.ts';
+import { type Configuration, modeSettings } from './configuration.ts';
 import type { DurationMs } from './duration.ts';
-import { DEFAULT_VALUES, type FlagValues, type LoggingValues } from './flag-values.ts';
+import { gateOn } from './feature-gates.ts';
+import type { VerbosityPattern } from './flag-kinds.ts';
+import { DEFAULT_VALUES } from './flag-values.ts';
 import type { SocketAddress } from './socket-address.ts';
-import { bindAddresses, clusterCidrTexts, socketAddressOf, validate } from './validate.ts';
+import { clusterCidrTexts, loggingProblem, socketAddressOf, validate } from './validate.ts';
+
+export type LoggingFormat = 'text' | 'json';
+
+/** Verbosity is klog's: higher says more. */
+export interface LoggingConfig {
+  readonly format: LoggingFormat;
+  readonly verbosity: number;
+  readonly vmodule: readonly VerbosityPattern[];
+}
+
+/** How local pods are told from others (behaviour spec 3.3, Detector), before the own Node is known. */
+export type LocalDetection =
+  /** At most one CIDR a family; none is no detector. */
+  | { readonly kind: 'cluster-cidr'; readonly cidrs: readonly Cidr[] }
+  | { readonly kind: 'node-cidr' }
+  | { readonly kind: 'bridge'; readonly name: string }
+  | { readonly kind: 'interface-prefix'; readonly prefix: string };
+
+/** Which of the node's addresses serve node ports, before they are known. */
+export type NodePortSelection =
+  | { readonly kind: 'primary' }
+  /** A family without a CIDR is served on all addresses (behaviour spec 1.6). */
+  | { readonly kind: 'cidrs'; readonly cidrs: readonly Cidr[] };
+
+/** 0 leaves a setting alone; times in seconds. */
+export interface ConntrackConfig {
+  readonly maxPerCore: number;
+  readonly min: number;
+  readonly tcpEstablished: number;
+  readonly tcpCloseWait: number;
+  readonly tcpBeLiberal: boolean;
+  readonly udp: number;
+  readonly udpStream: number;
+}
 
 export interface ProxyConfig {
   readonly kubeconfig: string;
@@ -14,63 +51,131 @@ export interface ProxyConfig {
   /** As in the cluster: trimmed, in lower case. */
   readonly nodeName: string;
   readonly mode: 'nftables';
-  /** At most one a family. */
-  readonly clusterCidrs: readonly Cidr[];
+  /** Overrides the node's address of its family and makes that family the first; undefined: the Node decides. */
+  readonly bindAddress: string | undefined;
+  readonly localDetection: LocalDetection;
   readonly masqueradeAll: boolean;
+  readonly nodePorts: NodePortSelection;
+  readonly conntrack: ConntrackConfig;
   /** Undefined: no health server. */
   readonly healthz: SocketAddress | undefined;
   readonly metrics: SocketAddress | undefined;
   readonly bindAddressHardFail: boolean;
+  readonly profiling: boolean;
   readonly minSyncPeriodMs: DurationMs;
   readonly syncPeriodMs: DurationMs;
   readonly oomScoreAdj: number;
-  readonly logging: LoggingValues;
+  readonly logging: LoggingConfig;
+  /** Externally reachable addresses of spec.externalIPs count (feature gate AllowServiceExternalIPs). */
+  readonly externalIps: boolean;
+  /** As it was given, with defaults: what /configz shows. */
+  readonly source: Configuration;
 }
 
-/** `hostname` is what the host calls itself. Throws E_USAGE or E_CONFIG in one line. */
-export function proxyConfig(values: FlagValues, hostname: string): ProxyConfig {
-  const nodeName = nodeNameOf(values.hostnameOverride, hostname);
-  const problems = validate(values);
+export interface ProxyConfigFacts {
+  /** What the host calls itself. */
+  readonly hostname: string;
+  /** Address of the API server that overrides the kubeconfig's; empty for none. */
+  readonly master: string;
+}
+
+/** Throws E_USAGE in one line, that begins as upstream's does, when the configuration is wrong in any mode. */
+export function checkConfiguration(source: Configuration): void {
+  const logging = loggingProblem(source);
+  if (logging !== undefined) throw new PointsmanError('E_USAGE', `initialize logging: ${logging}`);
+  const problems = validate(source);
   const [first] = problems;
   if (first !== undefined) {
-    throw new PointsmanError('E_USAGE', problems.length === 1 ? first : `[${problems.join(', ')}]`);
+    const words = problems.length === 1 ? first : `[${problems.join(', ')}]`;
+    throw new PointsmanError('E_USAGE', `failed validate: ${words}`);
   }
-  if (values.proxyMode === 'iptables' || values.proxyMode === 'ipvs') {
-    throw new PointsmanError('E_USAGE', `proxy mode ${values.proxyMode} is not there yet: only nftables is`, {
-      hint: 'use --proxy-mode=nftables',
+}
+
+/** Throws E_USAGE as `checkConfiguration` does, and for what is not there yet. */
+export function proxyConfig(source: Configuration, { hostname, master }: ProxyConfigFacts): ProxyConfig {
+  const nodeName = nodeNameOf(source.hostnameOverride, hostname);
+  checkConfiguration(source);
+  if (source.mode !== 'nftables') {
+    throw new PointsmanError('E_USAGE', `proxy mode ${source.mode} is not there yet: only nftables is`, {
+      hint: 'use --proxy-mode=nftables, or mode: nftables in the file',
     });
   }
-  if (values.detectLocalMode !== '' && values.detectLocalMode !== 'ClusterCIDR') {
-    throw new PointsmanError(
-      'E_USAGE',
-      `detect local mode ${values.detectLocalMode} is not there yet: only ClusterCIDR is`,
-      { hint: 'use --detect-local-mode=ClusterCIDR with --cluster-cidr' },
-    );
-  }
-  const bind = bindAddresses(values);
+  const { masqueradeAll, syncPeriod, minSyncPeriod } = modeSettings(source);
   return {
-    kubeconfig: values.kubeconfig,
-    master: values.master,
-    kubeApi: kubeApiRate(values),
+    kubeconfig: source.clientConnection.kubeconfig,
+    master,
+    kubeApi: kubeApiRate(source.clientConnection),
     nodeName,
     mode: 'nftables',
-    clusterCidrs: clusterCidrTexts(values).flatMap((text) => parseCidr(text) ?? []),
-    masqueradeAll: values.masqueradeAll,
-    healthz: socketAddressOf(bind.healthz),
-    metrics: socketAddressOf(bind.metrics),
-    bindAddressHardFail: values.bindAddressHardFail,
-    minSyncPeriodMs: values.minSyncPeriodMs,
-    syncPeriodMs: values.syncPeriodMs,
-    oomScoreAdj: values.oomScoreAdj,
-    logging: { format: values.loggingFormat, verbosity: values.verbosity, vmodule: values.vmodule },
+    bindAddress: bindAddressOf(source.bindAddress),
+    localDetection: localDetectionOf(source),
+    masqueradeAll,
+    nodePorts: nodePortsOf(source.nodePortAddresses),
+    conntrack: conntrackOf(source.conntrack),
+    healthz: socketAddressOf(source.healthzBindAddress),
+    metrics: socketAddressOf(source.metricsBindAddress),
+    bindAddressHardFail: source.bindAddressHardFail,
+    profiling: source.enableProfiling,
+    minSyncPeriodMs: minSyncPeriod,
+    syncPeriodMs: syncPeriod,
+    oomScoreAdj: source.oomScoreAdj,
+    logging: {
+      format: source.logging.format === 'json' ? 'json' : 'text',
+      verbosity: source.logging.verbosity,
+      vmodule: source.logging.vmodule,
+    },
+    externalIps: gateOn(source.featureGates, 'AllowServiceExternalIPs'),
+    source,
   };
 }
 
 /** As upstream's client takes them: 0 is its default, a negative rate is none. */
-function kubeApiRate({ kubeApiQps, kubeApiBurst }: FlagValues): ProxyConfig['kubeApi'] {
+function kubeApiRate({ qps, burst }: Configuration['clientConnection']): ProxyConfig['kubeApi'] {
   return {
-    qps: kubeApiQps === 0 ? DEFAULT_VALUES.kubeApiQps : Math.max(0, kubeApiQps),
-    burst: kubeApiBurst === 0 ? DEFAULT_VALUES.kubeApiBurst : kubeApiBurst,
+    qps: qps === 0 ? DEFAULT_VALUES.kubeApiQps : Math.max(0, qps),
+    burst: burst === 0 ? DEFAULT_VALUES.kubeApiBurst : burst,
+  };
+}
+
+/** The unspecified address decides nothing. */
+function bindAddressOf(text: string): string | undefined {
+  const address = parseAddress(text);
+  return address === '0.0.0.0' || address === '::' ? undefined : address;
+}
+
+function localDetectionOf(source: Configuration): LocalDetection {
+  const { bridgeInterface, interfaceNamePrefix } = source.detectLocal;
+  switch (source.detectLocalMode) {
+    case 'NodeCIDR':
+      return { kind: 'node-cidr' };
+    case 'BridgeInterface':
+      return { kind: 'bridge', name: bridgeInterface };
+    case 'InterfaceNamePrefix':
+      return { kind: 'interface-prefix', prefix: interfaceNamePrefix };
+    default:
+      return {
+        kind: 'cluster-cidr',
+        cidrs: clusterCidrTexts(source).flatMap((text) => parseCidr(text) ?? []),
+      };
+  }
+}
+
+function nodePortsOf(texts: readonly string[]): NodePortSelection {
+  return texts.includes('primary')
+    ? { kind: 'primary' }
+    : { kind: 'cidrs', cidrs: texts.flatMap((text) => parseCidr(text) ?? []) };
+}
+
+function conntrackOf(source: Configuration['conntrack']): ConntrackConfig {
+  const seconds = (ms: DurationMs): number => Math.trunc(ms / 1000);
+  return {
+    maxPerCore: source.maxPerCore,
+    min: source.min,
+    tcpEstablished: seconds(source.tcpEstablishedTimeout),
+    tcpCloseWait: seconds(source.tcpCloseWaitTimeout),
+    tcpBeLiberal: source.tcpBeLiberal,
+    udp: seconds(source.udpTimeout),
+    udpStream: seconds(source.udpStreamTimeout),
   };
 }
 
@@ -80,7 +185,7 @@ export function nodeNameOf(override: string, hostname: string): string {
   if (name === '')
     throw new PointsmanError(
       'E_USAGE',
-      override === '' ? 'empty hostname is invalid' : 'empty hostname-override is invalid',
+      `failed complete: ${override === '' ? 'empty hostname is invalid' : 'empty hostname-override is invalid'}`,
       { hint: "set --hostname-override to the node's name" },
     );
   return name;

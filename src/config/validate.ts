@@ -1,23 +1,9 @@
 // Checks the configuration as a whole, with upstream's messages (behaviour spec 1.4).
 import { type Cidr, parseAddress, parseCidr } from '../model/address.ts';
+import { type Configuration, modeSettings } from './configuration.ts';
 import { durationText } from './duration.ts';
-import type { FlagValues } from './flag-values.ts';
-import { parseHostPort, type SocketAddress, withPort } from './socket-address.ts';
-
-/** Where the servers are to listen, as text; empty for none. */
-export interface BindAddresses {
-  readonly healthz: string;
-  readonly metrics: string;
-}
-
-/** The deprecated port flags complete an address without port, and 0 takes it away (behaviour spec 1.2). */
-export function bindAddresses(values: FlagValues): BindAddresses {
-  const bound = (address: string, port: number): string => (port === 0 ? '' : withPort(address, port));
-  return {
-    healthz: bound(values.healthzBindAddress, values.healthzPort),
-    metrics: bound(values.metricsBindAddress, values.metricsPort),
-  };
-}
+import { gateOn, gateProblems } from './feature-gates.ts';
+import { parseHostPort, type SocketAddress } from './socket-address.ts';
 
 const MODES: readonly string[] = ['iptables', 'ipvs', 'nftables'];
 const DETECT_LOCAL_MODES: readonly string[] = [
@@ -27,70 +13,158 @@ const DETECT_LOCAL_MODES: readonly string[] = [
   'InterfaceNamePrefix',
 ];
 
+type Invalid = (field: string, value: unknown, detail: string) => void;
+
+const AT_LEAST_0 = 'must be greater than or equal to 0';
+const VALID_CIDR = 'must be a valid CIDR';
+/** The version before the one we are a drop-in for. */
+const PREVIOUS_MINOR = '1.35';
+
 /** Every message, of the form `KubeProxyConfiguration.Field: Invalid value: …: detail`. */
-export function validate(values: FlagValues): readonly string[] {
+export function validate(configuration: Configuration): readonly string[] {
   const problems: string[] = [];
-  const invalid = (field: string, value: unknown, detail: string): void => {
+  const invalid: Invalid = (field, value, detail) => {
     problems.push(`KubeProxyConfiguration.${field}: Invalid value: ${JSON.stringify(value)}: ${detail}`);
   };
-  const period = (field: string, ms: number, wrong: boolean, detail: string): void => {
-    if (wrong) invalid(field, durationText(ms), detail);
-  };
-
-  if (values.oomScoreAdj < -1000 || values.oomScoreAdj > 1000)
-    invalid(
-      'KubeProxyLinuxConfiguration.OOMScoreAdj',
-      values.oomScoreAdj,
-      'must be within the range [-1000, 1000]',
-    );
-  if (values.proxyMode !== '' && !MODES.includes(values.proxyMode))
-    invalid(
-      'Mode.ProxyMode',
-      values.proxyMode,
-      'must be iptables, ipvs, nftables or blank (blank means nftables)',
-    );
-  if (values.kubeApiBurst < 0)
-    invalid('ClientConnection.Burst', values.kubeApiBurst, 'must be greater than or equal to 0');
-  const { configSyncPeriodMs, syncPeriodMs, minSyncPeriodMs } = values;
-  period('ConfigSyncPeriod', configSyncPeriodMs, configSyncPeriodMs <= 0, 'must be greater than 0');
-  period('SyncPeriod', syncPeriodMs, syncPeriodMs <= 0, 'must be greater than 0');
-  period('MinSyncPeriod', minSyncPeriodMs, minSyncPeriodMs < 0, 'must be greater than or equal to 0');
-  period(
-    'SyncPeriod',
-    minSyncPeriodMs,
-    minSyncPeriodMs > syncPeriodMs,
-    'must be greater than or equal to KubeProxyConfiguration.MinSyncPeriod',
-  );
-  const { healthz, metrics } = bindAddresses(values);
+  for (const problem of gateProblems(configuration.featureGates))
+    invalid('featureGates', configuration.featureGates, problem);
+  checkModes(configuration, invalid);
+  checkConntrack(configuration.conntrack, invalid);
+  const { oomScoreAdj, bindAddress } = configuration;
+  if (oomScoreAdj < -1000 || oomScoreAdj > 1000)
+    invalid('KubeProxyLinuxConfiguration.OOMScoreAdj', oomScoreAdj, 'must be within the range [-1000, 1000]');
+  if (configuration.clientConnection.burst < 0)
+    invalid('ClientConnection.Burst', configuration.clientConnection.burst, AT_LEAST_0);
+  checkPeriods(configuration, invalid);
+  if (bindAddress !== '' && parseAddress(bindAddress) === undefined)
+    invalid('BindAddress', bindAddress, 'not a valid textual representation of an IP address');
   for (const [field, text] of [
-    ['HealthzBindAddress', healthz],
-    ['MetricsBindAddress', metrics],
+    ['HealthzBindAddress', configuration.healthzBindAddress],
+    ['MetricsBindAddress', configuration.metricsBindAddress],
   ] as const) {
     if (field === 'HealthzBindAddress' && text === '') continue;
     const because = addressProblem(text);
     if (because !== undefined) invalid(field, text, because);
   }
-  if (values.detectLocalMode !== '' && !DETECT_LOCAL_MODES.includes(values.detectLocalMode)) {
-    const choices = [...DETECT_LOCAL_MODES, ''].map((mode) => JSON.stringify(mode)).join(', ');
-    problems.push(
-      `KubeProxyConfiguration.DetectLocalMode: Unsupported value: ${JSON.stringify(values.detectLocalMode)}: supported values: ${choices}`,
-    );
-  }
-  checkClusterCidrs(clusterCidrTexts(values), invalid);
-  if (values.loggingFormat !== 'text' && values.vmodule.length > 0)
-    problems.push('logging.vmodule: Forbidden: Only supported for text log format');
+  checkNodePortAddresses(configuration.nodePortAddresses, invalid);
+  const hidden = configuration.showHiddenMetricsForVersion;
+  if (hidden !== '' && hidden !== PREVIOUS_MINOR)
+    invalid('ShowHiddenMetricsForVersion', hidden, `must be empty or the previous minor ${PREVIOUS_MINOR}`);
+  const unsupported = checkLocalDetection(configuration, invalid);
+  if (unsupported !== undefined) problems.push(unsupported);
   return problems;
 }
 
-/** The CIDRs as written; empty when there are none. */
-export function clusterCidrTexts({ clusterCidr }: FlagValues): readonly string[] {
-  return clusterCidr === '' ? [] : clusterCidr.split(',').map((text) => text.trim());
+/** Logging is checked first, and by other words (behaviour spec 1.1, step 3). */
+export function loggingProblem({ logging, featureGates }: Configuration): string | undefined {
+  if (logging.format !== 'text' && logging.format !== 'json')
+    return `logging.format: Invalid value: ${JSON.stringify(logging.format)}: Unsupported log format`;
+  if (logging.flushFrequency <= 0)
+    return `logging.flushFrequency: Invalid value: ${JSON.stringify(durationText(logging.flushFrequency))}: Must be greater than zero`;
+  if (logging.format !== 'text' && logging.vmodule.length > 0)
+    return 'logging.vmodule: Forbidden: Only supported for text log format';
+  if (gateOn(featureGates, 'LoggingAlphaOptions')) return undefined;
+  for (const kind of ['text', 'json'] as const) {
+    const { splitStream, infoBufferSize } = logging.options[kind];
+    const changed = splitStream ? 'splitStream' : infoBufferSize !== '0' ? 'infoBufferSize' : undefined;
+    if (changed !== undefined)
+      return `logging.options.${kind}.${changed}: Forbidden: Feature LoggingAlphaOptions is disabled`;
+  }
+  return undefined;
 }
 
-function checkClusterCidrs(
-  texts: readonly string[],
-  invalid: (field: string, value: unknown, detail: string) => void,
-): void {
+function checkModes({ mode, iptables, ipvs, nftables }: Configuration, invalid: Invalid): void {
+  const bit = (section: string, value: number): void => {
+    if (value < 0 || value > 31)
+      invalid(`${section}.MasqueradeBit`, value, 'must be within the range [0, 31]');
+  };
+  bit('KubeProxyIPTablesConfiguration', iptables.masqueradeBit);
+  if (mode === 'nftables') bit('KubeProxyNFTablesConfiguration', nftables.masqueradeBit);
+  if (mode === 'ipvs') {
+    for (const [field, ms] of [
+      ['TCPTimeout', ipvs.tcpTimeout],
+      ['TCPFinTimeout', ipvs.tcpFinTimeout],
+      ['UDPTimeout', ipvs.udpTimeout],
+    ] as const)
+      if (ms < 0) invalid(`KubeProxyIPVSConfiguration.${field}`, durationText(ms), AT_LEAST_0);
+    for (const [index, text] of ipvs.excludeCIDRs.entries())
+      if (parseCidr(text) === undefined)
+        invalid(`KubeProxyIPVSConfiguration.ExcludeCidrs[${index}]`, text, VALID_CIDR);
+  }
+  if (mode !== '' && !MODES.includes(mode))
+    invalid('Mode.ProxyMode', mode, 'must be iptables, ipvs, nftables or blank (blank means nftables)');
+}
+
+function checkConntrack(conntrack: Configuration['conntrack'], invalid: Invalid): void {
+  const at = 'KubeProxyLinuxConfiguration.KubeProxyConntrackConfiguration';
+  if (conntrack.maxPerCore < 0) invalid(`${at}.MaxPerCore`, conntrack.maxPerCore, AT_LEAST_0);
+  if (conntrack.min < 0) invalid(`${at}.Min`, conntrack.min, AT_LEAST_0);
+  for (const [field, ms] of [
+    ['TCPEstablishedTimeout', conntrack.tcpEstablishedTimeout],
+    ['TCPCloseWaitTimeout', conntrack.tcpCloseWaitTimeout],
+    ['UDPTimeout', conntrack.udpTimeout],
+    ['UDPStreamTimeout', conntrack.udpStreamTimeout],
+  ] as const)
+    if (ms < 0) invalid(`${at}.${field}`, durationText(ms), AT_LEAST_0);
+}
+
+function checkPeriods(configuration: Configuration, invalid: Invalid): void {
+  const { syncPeriod, minSyncPeriod } = modeSettings(configuration);
+  const period = (field: string, ms: number, wrong: boolean, detail: string): void => {
+    if (wrong) invalid(field, durationText(ms), detail);
+  };
+  const { configSyncPeriod } = configuration;
+  period('ConfigSyncPeriod', configSyncPeriod, configSyncPeriod <= 0, 'must be greater than 0');
+  period('SyncPeriod', syncPeriod, syncPeriod <= 0, 'must be greater than 0');
+  period('MinSyncPeriod', minSyncPeriod, minSyncPeriod < 0, AT_LEAST_0);
+  period(
+    'SyncPeriod',
+    minSyncPeriod,
+    minSyncPeriod > syncPeriod,
+    'must be greater than or equal to KubeProxyConfiguration.MinSyncPeriod',
+  );
+}
+
+function checkNodePortAddresses(texts: readonly string[], invalid: Invalid): void {
+  for (const [index, text] of texts.entries()) {
+    const field = `NodePortAddresses[${index}]`;
+    if (text === 'primary') {
+      if (texts.length > 1) invalid(field, text, "can't use both 'primary' and CIDRs");
+    } else if (parseCidr(text) === undefined) invalid(field, text, VALID_CIDR);
+  }
+}
+
+/** Returns the message about a mode that is none. */
+function checkLocalDetection(configuration: Configuration, invalid: Invalid): string | undefined {
+  const { detectLocalMode, detectLocal } = configuration;
+  switch (detectLocalMode) {
+    case 'ClusterCIDR':
+    case '':
+      checkClusterCidrs(clusterCidrTexts(configuration), invalid);
+      return undefined;
+    case 'NodeCIDR':
+      return undefined;
+    case 'BridgeInterface':
+      if (detectLocal.bridgeInterface === '')
+        invalid('DetectLocalConfiguration.InterfaceName', '', 'must not be empty');
+      return undefined;
+    case 'InterfaceNamePrefix':
+      if (detectLocal.interfaceNamePrefix === '')
+        invalid('DetectLocalConfiguration.InterfacePrefix', '', 'must not be empty');
+      return undefined;
+    default: {
+      const choices = [...DETECT_LOCAL_MODES, ''].map((mode) => JSON.stringify(mode)).join(', ');
+      return `KubeProxyConfiguration.DetectLocalMode: Unsupported value: ${JSON.stringify(detectLocalMode)}: supported values: ${choices}`;
+    }
+  }
+}
+
+/** The CIDRs as written; empty when there are none. */
+export function clusterCidrTexts({ clusterCIDR }: Configuration): readonly string[] {
+  return clusterCIDR === '' ? [] : clusterCIDR.split(',').map((text) => text.trim());
+}
+
+function checkClusterCidrs(texts: readonly string[], invalid: Invalid): void {
   const cidrs: Cidr[] = [];
   for (const [index, text] of texts.entries()) {
     const cidr = parseCidr(text);

@@ -19,6 +19,10 @@ export function familyOf(address: Address): Family {
   return address.includes(':') ? 'IPv6' : 'IPv4';
 }
 
+export function isLoopback(address: Address): boolean {
+  return address === '::1' || address.startsWith('127.');
+}
+
 const PLAIN_IPV4 = /^(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})$/;
 const SLOPPY_IPV4 = /^\d+\.\d+\.\d+\.\d+$/;
 

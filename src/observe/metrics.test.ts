@@ -13,6 +13,7 @@ const sources: OwnSources = {
   clashes: () => 3,
   entries: () => 4,
   kernelThreadRestarts: () => 5,
+  configFile: () => ({ refused: undefined, applied: 2, refusals: 1 }),
 };
 
 function used(): Metrics {
@@ -113,6 +114,9 @@ test('samples say what happened', async () => {
     'pointsman_frontend_clashes 3',
     'pointsman_entries 4',
     'pointsman_reconciles_total{cause="start"} 1',
+    'pointsman_config_reloads_total{result="applied"} 2',
+    'pointsman_config_reloads_total{result="refused"} 1',
+    'pointsman_config_file_refused 0',
     'pointsman_commit_messages_total 9',
   ])
     assert.ok(text.includes(`\n${line}\n`), line);

@@ -21,6 +21,15 @@ export interface OwnSources {
   readonly clashes: () => number;
   readonly entries: () => number;
   readonly kernelThreadRestarts: () => number;
+  /** How the configuration file fared; undefined without one. */
+  readonly configFile: () => ConfigFileCounts | undefined;
+}
+
+export interface ConfigFileCounts {
+  /** Present when the file as it is now is not in force. */
+  readonly refused: unknown;
+  readonly applied: number;
+  readonly refusals: number;
 }
 
 export type ReconcileCause = 'start' | 'failure' | 'foreign-change' | 'audit';
@@ -104,6 +113,23 @@ export function createOwnMetrics(registry: Registry, version: string, sources: O
     registers,
     collect() {
       this.set(sources.entries());
+    },
+  });
+
+  counted('pointsman_config_reloads_total', 'Changes of the configuration file', ['result'], () => {
+    const file = sources.configFile();
+    if (file === undefined) return [];
+    return [
+      { labels: { result: 'applied' }, value: file.applied },
+      { labels: { result: 'refused' }, value: file.refusals },
+    ];
+  });
+  new Gauge({
+    name: 'pointsman_config_file_refused',
+    help: '1 while the configuration file cannot be used and an older one is in force',
+    registers,
+    collect() {
+      this.set(sources.configFile()?.refused === undefined ? 0 : 1);
     },
   });
 

@@ -1,5 +1,5 @@
 // What becomes of one packet, by the ForwardingTable alone: the same answer that every data path must give.
-import { type Address, cidrContains, familyOf } from '../model/address.ts';
+import { type Address, cidrContains, familyOf, isLoopback } from '../model/address.ts';
 import type { Protocol } from '../model/service.ts';
 import { type Endpoint, frontendKey } from '../model/service-port.ts';
 import type { Entry, ForwardingTable, LocalDetector, TableSettings } from './forwarding-table.ts';
@@ -77,10 +77,6 @@ function entryFor(packet: Packet, table: ForwardingTable, node: NodeAddresses): 
 function servesNodePorts(address: Address, settings: TableSettings, node: NodeAddresses): boolean {
   if (!node.local.includes(address) || isLoopback(address)) return false;
   return settings.nodePortAddresses === 'all' || settings.nodePortAddresses.includes(address);
-}
-
-function isLoopback(address: Address): boolean {
-  return address === '::1' || address.startsWith('127.');
 }
 
 /** A ClusterIP answers for its own ports only, and a free address of a ServiceCIDR for none. */

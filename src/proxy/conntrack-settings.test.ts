@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ConntrackConfig } from '../config/proxy-config.ts';
 import {
   applyConntrackSettings,
-  type ConntrackConfig,
   conntrackMax,
   conntrackSettings,
   HASH_SIZE,

@@ -1,16 +1,6 @@
 // Limits and time-outs of connection tracking, set once at start (behaviour spec 5).
 import { PointsmanError } from '../base/errors.ts';
-
-/** As configured: 0 leaves a setting alone, times in seconds. */
-export interface ConntrackConfig {
-  readonly maxPerCore: number;
-  readonly min: number;
-  readonly tcpEstablished: number;
-  readonly tcpCloseWait: number;
-  readonly tcpBeLiberal: boolean;
-  readonly udp: number;
-  readonly udpStream: number;
-}
+import type { ConntrackConfig } from '../config/proxy-config.ts';
 
 /** A sysctl and the value that it shall have. */
 export interface Setting {

@@ -1,9 +1,8 @@
 // The proxy as a whole: everything is made here, wired, run, and taken down in order.
 import { readFileSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
+import { availableParallelism, networkInterfaces } from 'node:os';
 import { sleep } from '../base/backoff.ts';
 import { PointsmanError } from '../base/errors.ts';
-import type { Logger } from '../base/log.ts';
 import type { ProxyConfig } from '../config/proxy-config.ts';
 import type { SocketAddress } from '../config/socket-address.ts';
 import { findAccess } from '../kube/find-access.ts';
@@ -16,17 +15,22 @@ import type { Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { createServiceHealth } from '../observe/service-health.ts';
 import { createClusterState } from './cluster-state.ts';
+import { applyConntrackSettings, type SettingsAccess } from './conntrack-settings.ts';
 import type { OpenDataPath } from './data-path.ts';
-import { checkClusterCidrs, detectFamilies } from './families.ts';
+import { detectFamilies } from './families.ts';
 import { createHealthPortUpdates } from './health-port-updates.ts';
 import { createIntake } from './intake.ts';
+import { createLocalAddresses } from './local-addresses.ts';
 import { setOomScore } from './oom-score.ts';
 import { createPendingChanges } from './pending-changes.ts';
 import { createQuarantine } from './quarantine.ts';
-import { createSyncLoop, type SyncLoop } from './sync-loop.ts';
+import type { ConfigFileState } from './reload.ts';
+import { checkSanity } from './sanity.ts';
+import { waitForStart } from './start-gate.ts';
+import { createSyncLoop } from './sync-loop.ts';
 import { createSyncReports } from './sync-reports.ts';
 import { tableSettings } from './table-settings.ts';
-import { createWatches, type Watches } from './watches.ts';
+import { createWatches } from './watches.ts';
 
 export interface DaemonOptions {
   readonly config: ProxyConfig;
@@ -34,12 +38,18 @@ export interface DaemonOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   readonly openDataPath: OpenDataPath;
+  /** Sysctls of the node. */
+  readonly settings: SettingsAccess;
+  /** Ends after what needs privileges is done: nothing is watched, and no rule written. */
+  readonly initOnly?: boolean;
+  /** The configuration file, where there is one. */
+  readonly configFile?: () => ConfigFileState;
+  /** Called once rules may be written: the configuration works. */
+  readonly started?: () => void;
   /** Ends the proxy in order; the rules stay in the kernel. */
   readonly signal: AbortSignal;
 }
 
-/** As upstream waits for the own Node to appear (behaviour spec 1.6). */
-const NODE_WAIT_MS = 30_000;
 /** Upstream's longest time between two full syncs (behaviour spec 4). */
 const AUDIT_MS = 3_600_000;
 
@@ -48,7 +58,7 @@ const AUDIT_MS = 3_600_000;
  * E_KERNEL_FEATURE, E_KERNEL_THREAD, E_CONFIG or, where that is to be an error, E_BIND.
  */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
-  const { config, version, env, log, openDataPath, signal } = options;
+  const { config, version, env, log, openDataPath, settings, signal } = options;
   const own = log.room('daemon');
   const now = Date.now;
   const clock = (): number => performance.now();
@@ -60,7 +70,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     ...(config.master === '' ? {} : { master: config.master }),
   });
   const families = detectFamilies(textOf);
-  checkClusterCidrs(families, config.clusterCidrs);
+  checkSanity(config, { families, node: undefined });
   await using dataPath = await openDataPath({ families, log }).catch(cannotUse(config.mode));
   const { backend } = dataPath;
   await backend.probe().catch(cannotUse(config.mode));
@@ -68,12 +78,22 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   own.info('Version info', { version, node: process.version });
   own.info(`Using ${backend.mode} Proxier`, { nodeName: config.nodeName, apiServer: access.server.origin });
   own.info(`kube-proxy running in ${families.length > 1 ? 'dual' : 'single'}-stack mode`, { families });
+  for (const { name, before, value } of applyConntrackSettings(
+    config.conntrack,
+    availableParallelism(),
+    settings,
+  ))
+    own.info('Set sysctl', { name, before, value });
+  if (options.initOnly === true) {
+    own.info('System initialized and --init-only specified');
+    return;
+  }
   await setOomScore(config.oomScoreAdj, own);
 
   const state = createClusterState({
     nodeName: config.nodeName,
     families,
-    settings: tableSettings(config, undefined, []),
+    settings: tableSettings(config, { node: undefined, serviceCidrs: [], localAddresses: [] }),
   });
   const pending = createPendingChanges();
   const quarantine = createQuarantine({ log: log.room('quarantine'), now, clock });
@@ -88,6 +108,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       clashes: () => state.clashes.size,
       entries: () => state.table.entries.size,
       kernelThreadRestarts: () => dataPath.restarts(),
+      configFile: () => options.configFile?.(),
     },
   });
   const cleanup = createConntrackCleanup({
@@ -130,23 +151,26 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     rate: config.kubeApi,
     onRequest: (report: RequestReport) => metrics.upstream.request(report),
   });
-  const watches = createWatches({
-    transport,
-    nodeName: config.nodeName,
-    log,
-    now,
-    intake: createIntake({
-      config,
-      state,
-      pending,
-      quarantine,
-      health,
-      metrics: metrics.upstream,
-      changed: () => loop.changed(),
-      startedAt,
-      log: log.room('node'),
-    }),
+  const intake = createIntake({
+    config,
+    state,
+    pending,
+    quarantine,
+    health,
+    metrics: metrics.upstream,
+    changed: () => loop.changed(),
+    startedAt,
+    log: log.room('node'),
   });
+  const watches = createWatches({ transport, nodeName: config.nodeName, log, now, intake });
+  const addresses =
+    config.nodePorts.kind === 'cidrs'
+      ? createLocalAddresses({
+          source: dataPath.addresses,
+          changed: (seen) => intake.localAddresses(seen),
+          log: log.room('node'),
+        })
+      : undefined;
 
   const serve = (name: string, at: SocketAddress | undefined, routes: HttpRoutes): HttpServer | undefined =>
     at &&
@@ -159,32 +183,23 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     (ending) => watches.run(ending),
     (ending) => loop.run(ending),
     (ending) => cleanup.run(ending),
-    (ending) => openWhenListed(watches, loop, config.nodeName, own, ending),
+    ...(addresses === undefined ? [] : [addresses.run]),
+    async (ending) => {
+      const start = await waitForStart({
+        config,
+        families,
+        listed: watches.listed,
+        settingsListed: Promise.all([watches.settingsListed, addresses?.listed]).then(() => {}),
+        node: () => intake.ownNode,
+        log: own,
+        signal: ending,
+      });
+      if (!start) return;
+      options.started?.();
+      loop.open();
+    },
   ]);
   own.info('The proxy ends, the rules stay in the kernel');
-}
-
-/** Lets the loop write once all that decides about rules is known (behaviour spec 2, initial sync gate). */
-async function openWhenListed(
-  watches: Watches,
-  loop: SyncLoop,
-  nodeName: string,
-  log: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  const ended = Promise.withResolvers<'ended'>();
-  signal.addEventListener('abort', () => ended.resolve('ended'), { once: true });
-  if ((await Promise.race([watches.listed, ended.promise])) === 'ended') return;
-  // The Node and the ServiceCIDRs decide about rules too: without them a restart would commit a difference and back.
-  const timer = new AbortController();
-  const listed = watches.settingsListed.then(() => timer.abort());
-  await Promise.race([listed, ended.promise, sleep(NODE_WAIT_MS, timer.signal)]);
-  timer.abort();
-  if (signal.aborted) return;
-  const node = watches.caches().find(({ resource }) => resource === 'node');
-  if (node?.objects === 0)
-    log.warn('The own Node is not in the cluster, going on without its zone and addresses', { nodeName });
-  loop.open();
 }
 
 /** Runs tasks until the signal aborts; when one fails the others are ended, and its error is thrown. */

@@ -3,11 +3,14 @@ import type { Backend } from '../backends/backend.ts';
 import type { Conntrack } from '../kernel/conntrack/conntrack.ts';
 import type { Family } from '../model/address.ts';
 import type { Log } from '../observe/log.ts';
+import type { AddressSource } from './local-addresses.ts';
 
 export interface DataPath extends AsyncDisposable {
   readonly backend: Backend;
   /** Opens the connection tracking table, on a kernel thread of its own. */
   openConntrack(): Promise<Conntrack & AsyncDisposable>;
+  /** The addresses of this machine's interfaces. */
+  readonly addresses: AddressSource;
   /** How often the kernel thread was started anew. */
   restarts(): number;
 }

@@ -7,13 +7,19 @@ import type { Node } from '../model/node.ts';
 import { decodeService } from '../model/service.ts';
 import { createHealth, type Health } from '../observe/health.ts';
 import { type ClusterState, createClusterState } from './cluster-state.ts';
-import { createIntake, type Intake } from './intake.ts';
+import { createIntake, type Intake, type IntakeOptions } from './intake.ts';
 import { createPendingChanges, type PendingChanges } from './pending-changes.ts';
 import { createQuarantine, type Quarantine } from './quarantine.ts';
 import { tableSettings } from './table-settings.ts';
 
 const START = Date.parse('2026-12-01T02:00:00Z');
-const config = { clusterCidrs: [], masqueradeAll: false };
+const config: IntakeOptions['config'] = {
+  localDetection: { kind: 'cluster-cidr', cidrs: [] },
+  masqueradeAll: false,
+  nodePorts: { kind: 'primary' },
+  bindAddress: undefined,
+  externalIps: true,
+};
 
 interface Stage {
   readonly intake: Intake;
@@ -28,7 +34,7 @@ function setStage(): Stage {
   const state = createClusterState({
     nodeName: 'n1',
     families: ['IPv4', 'IPv6'],
-    settings: tableSettings(config, undefined, []),
+    settings: tableSettings(config, { node: undefined, serviceCidrs: [], localAddresses: [] }),
   });
   const pending = createPendingChanges();
   const now = (): number => START;
@@ -162,9 +168,8 @@ test('a family has its own cluster CIDR as detector, or none', () => {
   const cidr = parseCidr('10.244.0.0/16');
   assert.ok(cidr);
   const settings = tableSettings(
-    { clusterCidrs: [cidr], masqueradeAll: true },
-    { addresses: ['127.0.0.1'] },
-    [],
+    { ...config, localDetection: { kind: 'cluster-cidr', cidrs: [cidr] }, masqueradeAll: true },
+    { node: { addresses: ['127.0.0.1'], podCidrs: [] }, serviceCidrs: [], localAddresses: [] },
   );
   assert.deepEqual(settings.IPv4, {
     masqueradeAll: true,

@@ -2,7 +2,7 @@
 import type { Logger } from '../base/log.ts';
 import type { ProxyConfig } from '../config/proxy-config.ts';
 import type { Change } from '../kube/object-feed.ts';
-import type { Cidr } from '../model/address.ts';
+import { type Address, type Cidr, cidrText } from '../model/address.ts';
 import type { Decoded } from '../model/decode.ts';
 import type { EndpointSlice } from '../model/endpoint-slice.ts';
 import type { Node } from '../model/node.ts';
@@ -13,10 +13,10 @@ import type { UpstreamMetrics } from '../observe/upstream-metrics.ts';
 import type { ClusterState } from './cluster-state.ts';
 import type { PendingChanges } from './pending-changes.ts';
 import type { Quarantine } from './quarantine.ts';
-import { tableSettings } from './table-settings.ts';
+import { type SettingsConfig, tableSettings } from './table-settings.ts';
 
 export interface IntakeOptions {
-  readonly config: Pick<ProxyConfig, 'clusterCidrs' | 'masqueradeAll'>;
+  readonly config: SettingsConfig & Pick<ProxyConfig, 'externalIps'>;
   readonly state: Pick<ClusterState, 'setService' | 'setSlice' | 'setNode' | 'setSettings' | 'dirty'>;
   readonly pending: PendingChanges;
   readonly quarantine: Quarantine;
@@ -35,6 +35,10 @@ export interface Intake {
   slice(change: Change<Decoded<EndpointSlice>>): void;
   node(change: Change<Node>): void;
   serviceCidr(change: Change<readonly Cidr[]>): void;
+  /** The addresses of this machine's interfaces, where they matter. */
+  localAddresses(addresses: readonly Address[]): void;
+  /** The own Node as last seen; what was known of a deleted one goes on to hold. */
+  readonly ownNode: Node | undefined;
 }
 
 export function createIntake(options: IntakeOptions): Intake {
@@ -42,6 +46,8 @@ export function createIntake(options: IntakeOptions): Intake {
   const serviceCidrs = new Map<string, readonly Cidr[]>();
   let node: Node | undefined;
   let addresses: string | undefined;
+  let podCidrs: string | undefined;
+  let localAddresses: readonly Address[] = [];
 
   /** The usable part of an object; what is not usable is set aside, or let go when all is well. */
   function sift<T>(resource: string, change: Change<Decoded<T>>): T | undefined {
@@ -57,7 +63,8 @@ export function createIntake(options: IntakeOptions): Intake {
 
   /** A Node changes with each heartbeat: only what matters to traffic asks for a sync. */
   function settle(): void {
-    state.setSettings(tableSettings(config, node, cidrUnion([...serviceCidrs.values()].flat())));
+    const facts = { node, serviceCidrs: cidrUnion([...serviceCidrs.values()].flat()), localAddresses };
+    state.setSettings(tableSettings(config, facts));
     if (state.dirty) changed();
   }
 
@@ -68,7 +75,12 @@ export function createIntake(options: IntakeOptions): Intake {
 
   return {
     service(change) {
-      state.setService(change.key, sift('services', change));
+      const service = sift('services', change);
+      // Feature gate AllowServiceExternalIPs (behaviour spec 1.7).
+      state.setService(
+        change.key,
+        service === undefined || config.externalIps ? service : { ...service, externalIPs: [] },
+      );
       pending.service(change.key);
       metrics.serviceChanged();
       queue();
@@ -94,6 +106,11 @@ export function createIntake(options: IntakeOptions): Intake {
       else if (addresses !== seen)
         log.warn('NodeIPs changed for the node', { was: addresses, NodeIPs: node.addresses });
       addresses = seen;
+      const ranges = node.podCidrs.map(cidrText).join(', ');
+      // Upstream ends here, to start anew with them; here the rules follow.
+      if (config.localDetection.kind === 'node-cidr' && podCidrs !== undefined && podCidrs !== ranges)
+        log.warn('PodCIDRs changed for the node', { was: podCidrs, podCIDRs: ranges });
+      podCidrs = ranges;
       health.setNode(node);
       state.setNode(node);
       settle();
@@ -102,6 +119,13 @@ export function createIntake(options: IntakeOptions): Intake {
       if (change.kind === 'set') serviceCidrs.set(change.key, change.value);
       else serviceCidrs.delete(change.key);
       settle();
+    },
+    localAddresses(seen) {
+      localAddresses = seen;
+      settle();
+    },
+    get ownNode() {
+      return node;
     },
   };
 }

@@ -5,11 +5,13 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { PointsmanError } from '../../src/base/errors.ts';
 import { DEFAULT_VALUES, type FlagValues } from '../../src/config/flag-values.ts';
+import { configurationOf } from '../../src/config/from-flags.ts';
 import { type ProxyConfig, proxyConfig } from '../../src/config/proxy-config.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { runDaemon } from '../../src/proxy/daemon.ts';
 import { createFakeBackend, type FakeBackend } from '../../src/proxy/fake-backend.ts';
 import { nodeObject, serviceObject, sliceObject } from './cluster-objects.ts';
+import { fakeSettings } from './fake-settings.ts';
 import { type SmallApi, startSmallApi } from './small-api.ts';
 
 interface Running extends AsyncDisposable {
@@ -42,9 +44,8 @@ async function start(
 ): Promise<Running> {
   const [healthPort, metricsPort] = [await freePort(), await freePort()];
   const config: ProxyConfig = proxyConfig(
-    {
+    configurationOf({
       ...DEFAULT_VALUES,
-      master: `http://127.0.0.1:${api.port}`,
       hostnameOverride: 'node-a',
       healthzBindAddress: `127.0.0.1:${healthPort}`,
       metricsBindAddress: `127.0.0.1:${metricsPort}`,
@@ -53,8 +54,8 @@ async function start(
       oomScoreAdj: 0,
       verbosity: 2,
       ...more,
-    },
-    'host',
+    }),
+    { hostname: 'host', master: `http://127.0.0.1:${api.port}` },
   );
   const lines: string[] = [];
   const waiting = new Set<{ readonly pattern: RegExp; readonly found: (line: string) => void }>();
@@ -74,6 +75,7 @@ async function start(
     env: {},
     log,
     signal: ending.signal,
+    settings: fakeSettings(),
     openDataPath: async () => ({
       backend,
       openConntrack: async () => ({
@@ -82,6 +84,7 @@ async function start(
         async [Symbol.asyncDispose]() {},
       }),
       restarts: () => 0,
+      addresses: { list: async () => [], watch: async () => ({ close: async () => {} }) },
       [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
     }),
   });

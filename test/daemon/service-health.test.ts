@@ -6,11 +6,13 @@ import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { DEFAULT_VALUES } from '../../src/config/flag-values.ts';
+import { configurationOf } from '../../src/config/from-flags.ts';
 import { proxyConfig } from '../../src/config/proxy-config.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { runDaemon } from '../../src/proxy/daemon.ts';
 import { createFakeBackend, type FakeBackend } from '../../src/proxy/fake-backend.ts';
 import { nodeObject, serviceObject, sliceObject } from './cluster-objects.ts';
+import { fakeSettings } from './fake-settings.ts';
 import { type Json, startSmallApi } from './small-api.ts';
 
 async function freePort(): Promise<number> {
@@ -37,9 +39,8 @@ interface Running extends AsyncDisposable {
 /** A daemon without health server. */
 async function start(api: { readonly port: number }): Promise<Running> {
   const config = proxyConfig(
-    {
+    configurationOf({
       ...DEFAULT_VALUES,
-      master: `http://127.0.0.1:${api.port}`,
       hostnameOverride: 'node-a',
       healthzBindAddress: '',
       metricsBindAddress: `127.0.0.1:${await freePort()}`,
@@ -47,8 +48,8 @@ async function start(api: { readonly port: number }): Promise<Running> {
       kubeApiQps: -1,
       oomScoreAdj: 0,
       verbosity: 2,
-    },
-    'host',
+    }),
+    { hostname: 'host', master: `http://127.0.0.1:${api.port}` },
   );
   const backend = createFakeBackend();
   const waiting = new Set<{ readonly pattern: RegExp; readonly found: (line: string) => void }>();
@@ -70,9 +71,18 @@ async function start(api: { readonly port: number }): Promise<Running> {
     backend,
     openConntrack,
     restarts: () => 0,
+    addresses: { list: async () => [], watch: async () => ({ close: async () => {} }) },
     [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose](),
   });
-  const ended = runDaemon({ config, version: '0.0.0', env: {}, log, signal: ending.signal, openDataPath });
+  const ended = runDaemon({
+    config,
+    version: '0.0.0',
+    env: {},
+    log,
+    signal: ending.signal,
+    openDataPath,
+    settings: fakeSettings(),
+  });
   const stop = async (): Promise<void> => {
     ending.abort();
     await ended;

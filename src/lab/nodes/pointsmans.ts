@@ -60,6 +60,8 @@ export function createPointsmans(options: PointsmansOptions): Pointsmans {
         `--healthz-bind-address=0.0.0.0:${HEALTHZ_PORT}`,
         // A lab is worth no more to the machine than anything else.
         '--oom-score-adj=0',
+        // Namespaces have no limit of their own, and the machine's is not the lab's to set.
+        '--conntrack-max-per-core=0',
         ...(options.flags ?? []),
         ...own,
       ],
