@@ -54,6 +54,11 @@ export interface Service {
 /** `namespace/name`. */
 export type ServiceKey = string;
 export const serviceKey = (namespace: string, name: string): ServiceKey => `${namespace}/${name}`;
+/** Also for other objects with a namespace. */
+export function serviceOfKey(key: ServiceKey): { readonly namespace: string; readonly name: string } {
+  const slash = key.indexOf('/');
+  return { namespace: key.slice(0, Math.max(0, slash)), name: key.slice(slash + 1) };
+}
 
 /** core/v1 DefaultClientIPServiceAffinitySeconds, for objects that bypassed the API server's defaulting. */
 const DEFAULT_AFFINITY_SECONDS = 10_800;
@@ -83,12 +88,26 @@ export function decodeService(object: unknown): Decoded<Service> {
     externalTrafficPolicy,
     internalTrafficPolicy: policyAt(spec, 'internalTrafficPolicy'),
     affinitySeconds: affinityOf(spec),
-    healthCheckNodePort:
-      type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
-        ? (integerAt(spec, 'healthCheckNodePort') ?? 0)
-        : 0,
+    healthCheckNodePort: healthCheckNodePortOf(spec, type, externalTrafficPolicy, problems),
   };
   return { kind: 'decoded', value, problems };
+}
+
+/** Behaviour spec 3.3: only load balancers with policy Local have one. */
+function healthCheckNodePortOf(
+  spec: JsonObject,
+  type: string,
+  policy: TrafficPolicy,
+  problems: Problem[],
+): number {
+  if (type !== 'LoadBalancer' || policy !== 'Local') return 0;
+  const port = integerAt(spec, 'healthCheckNodePort') ?? 0;
+  if (port === 0)
+    problems.push({
+      field: 'spec.healthCheckNodePort',
+      because: 'is 0: load balancers cannot learn which nodes have endpoints',
+    });
+  return port;
 }
 
 function policyAt(spec: JsonObject, key: string): TrafficPolicy {

@@ -19,7 +19,13 @@ export interface OwnSources {
   readonly quarantined: () => Readonly<Record<'object' | 'entry', number>>;
   /** Frontends that two Services claim. */
   readonly clashes: () => number;
+  /** Node ports that are another Service's health check node port. */
+  readonly portClashes: () => number;
   readonly entries: () => number;
+  /** Sockets of health check node ports. */
+  readonly healthCheckSockets: () => { readonly open: number; readonly waiting: number };
+  /** The connection tracking table; undefined where the kernel does not tell. */
+  readonly conntrack: () => { readonly entries: number; readonly limit: number } | undefined;
   readonly kernelThreadRestarts: () => number;
   /** How the configuration file fared; undefined without one. */
   readonly configFile: () => ConfigFileCounts | undefined;
@@ -107,6 +113,37 @@ export function createOwnMetrics(registry: Registry, version: string, sources: O
       this.set(sources.clashes());
     },
   });
+  new Gauge({
+    name: 'pointsman_health_check_node_port_clashes',
+    help: "Node ports that are another Service's health check node port",
+    registers,
+    collect() {
+      this.set(sources.portClashes());
+    },
+  });
+  new Gauge({
+    name: 'pointsman_health_check_sockets',
+    help: 'Sockets of health check node ports: open, or waiting for their address or port',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      for (const [state, count] of Object.entries(sources.healthCheckSockets())) this.set({ state }, count);
+    },
+  });
+  const conntrack = (name: string, help: string, key: 'entries' | 'limit'): void => {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        const table = sources.conntrack();
+        if (table === undefined) this.remove();
+        else this.set(table[key]);
+      },
+    });
+  };
+  conntrack('pointsman_conntrack_entries', 'Connections that the kernel tracks', 'entries');
+  conntrack('pointsman_conntrack_limit', 'Connections that the kernel can track', 'limit');
   new Gauge({
     name: 'pointsman_entries',
     help: 'Frontends in the forwarding table',

@@ -17,23 +17,27 @@ export interface ServiceHealthOptions {
   readonly log: Logger;
   /** A port cannot be opened; told once until it is open or no longer wanted. */
   readonly failed?: (service: ServiceHealthFacts, port: number, error: PointsmanError) => void;
-  /** Where to listen; all addresses of the family if not given. */
-  readonly addresses?: Readonly<Record<Family, readonly string[]>>;
   readonly firstRetryMs?: number;
 }
 
 export interface ServiceHealth extends AsyncDisposable {
   /** Sets ports or, with undefined, closes them; others stay as they are. What closes gives way to what opens. */
   apply(changes: ReadonlyMap<number, ServiceHealthPort | undefined>): void;
+  /** Where to listen from now on; on all addresses of a family at first, and when told `all`. */
+  listenOn(addresses: ListenAddresses): void;
   /** Sockets that are open, and that wait for an address or port. */
   readonly counts: { readonly open: number; readonly waiting: number };
 }
+
+/** What of this node serves health check node ports. */
+export type ListenAddresses = Readonly<Record<Family, 'all' | readonly string[]>>;
 
 const ALL_ADDRESSES: Readonly<Record<Family, readonly string[]>> = { IPv4: ['0.0.0.0'], IPv6: ['::'] };
 const FIRST_RETRY_MS = 1_000;
 
 export function createServiceHealth(options: ServiceHealthOptions): ServiceHealth {
-  const { healthy, log, addresses = ALL_ADDRESSES, firstRetryMs = FIRST_RETRY_MS } = options;
+  const { healthy, log, firstRetryMs = FIRST_RETRY_MS } = options;
+  let addresses = ALL_ADDRESSES;
   const ports = new Map<number, ServiceHealthPort>();
   const listeners = new Map<string, ServiceHealthListener>();
   const closing = new Map<string, Promise<void>>();
@@ -107,6 +111,17 @@ export function createServiceHealth(options: ServiceHealthOptions): ServiceHealt
       for (const [port, wanted] of changes) {
         for (const key of keysOf(port, wanted)) if (!listeners.has(key)) open(key, port);
       }
+    },
+    listenOn(wanted) {
+      const of = (family: Family): readonly string[] => {
+        const listed = wanted[family];
+        return listed === 'all' ? ALL_ADDRESSES[family] : listed;
+      };
+      addresses = { IPv4: of('IPv4'), IPv6: of('IPv6') };
+      const kept = new Set([...ports].flatMap(([port, facts]) => keysOf(port, facts)));
+      for (const key of [...listeners.keys()]) if (!kept.has(key)) close(key);
+      for (const [port, facts] of ports)
+        for (const key of keysOf(port, facts)) if (!listeners.has(key)) open(key, port);
     },
     get counts() {
       const open = [...listeners.values()].filter(({ listening }) => listening).length;

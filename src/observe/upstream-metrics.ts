@@ -28,6 +28,9 @@ export interface PendingCounts {
   readonly slices: number;
 }
 
+/** Service ports that keep traffic on the node and have no endpoint there, by side of the policy. */
+export type NoLocalEndpoints = Readonly<Record<'internal' | 'external', Readonly<Record<Family, number>>>>;
+
 export interface UpstreamMetrics {
   /** `at` in seconds since 1970. */
   syncQueued(at: number): void;
@@ -40,6 +43,7 @@ export interface UpstreamMetrics {
   serviceChanged(): void;
   sliceChanged(): void;
   pending(counts: PendingCounts): void;
+  noLocalEndpoints(counts: NoLocalEndpoints): void;
   healthz(status: number): void;
   livez(status: number): void;
   request(request: ApiRequest): void;
@@ -107,6 +111,12 @@ export function createUpstreamMetrics(registry: Registry, families: readonly Fam
     help: 'Changed Services that are not committed yet',
     registers,
   });
+  const noLocal = new Gauge({
+    name: 'kubeproxy_sync_proxy_rules_no_local_endpoints_total',
+    help: 'Service ports with a Local policy and endpoints, but none on this node',
+    labelNames: ['traffic_policy', 'ip_family'],
+    registers,
+  });
   const failures = new Counter({
     name: 'kubeproxy_sync_proxy_rules_nftables_sync_failures_total',
     help: 'Syncs that the kernel did not take',
@@ -171,6 +181,11 @@ export function createUpstreamMetrics(registry: Registry, families: readonly Fam
     pending({ services, slices }) {
       servicesPending.set(services);
       endpointsPending.set(slices);
+    },
+    noLocalEndpoints(counts) {
+      for (const traffic_policy of ['internal', 'external'] as const)
+        for (const ip_family of families)
+          noLocal.set({ traffic_policy, ip_family }, counts[traffic_policy][ip_family]);
     },
     healthz(status) {
       healthz.inc({ code: status });

@@ -22,19 +22,26 @@ export interface Claims {
   /** Withdraws the claim of a Service; returns the entry that now holds the frontend, if any. */
   drop(key: FrontendKey, service: ServiceKey): Entry | undefined;
   readonly clashes: ReadonlyMap<FrontendKey, Clash>;
+  /** Frontends whose clash began, changed or ended since the last call, with what it is now. */
+  takeChanged(): ReadonlyMap<FrontendKey, Clash | undefined>;
 }
 
 export function createClaims(): Claims {
   const claimsOf = new Map<FrontendKey, readonly Claim[]>();
   const clashes = new Map<FrontendKey, Clash>();
+  let changed = new Map<FrontendKey, Clash | undefined>();
 
   const store = (key: FrontendKey, claims: readonly Claim[]): Entry | undefined => {
     const [holder, ...others] = claims;
     if (holder === undefined) claimsOf.delete(key);
     else claimsOf.set(key, claims);
     if (holder !== undefined && others.length > 0) {
-      clashes.set(key, { holder: holder.service, others: others.map(({ service }) => service) });
-    } else clashes.delete(key);
+      const clash: Clash = { holder: holder.service, others: others.map(({ service }) => service) };
+      const before = clashes.get(key);
+      if (before?.holder !== clash.holder || before.others.join() !== clash.others.join())
+        changed.set(key, clash);
+      clashes.set(key, clash);
+    } else if (clashes.delete(key)) changed.set(key, undefined);
     return holder?.entry;
   };
   const without = (key: FrontendKey, service: ServiceKey): readonly Claim[] =>
@@ -50,6 +57,11 @@ export function createClaims(): Claims {
       return store(key, without(key, service));
     },
     clashes,
+    takeChanged() {
+      const taken = changed;
+      changed = new Map();
+      return taken;
+    },
   };
 }
 

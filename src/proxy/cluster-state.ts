@@ -13,6 +13,8 @@ import { sameEntry, sameSettings } from '../plan/same-entry.ts';
 import type { FrontendFlows } from '../plan/stale-flows.ts';
 import { type Clash, createClaims } from './claims.ts';
 import { createHealthPorts, type HealthPort } from './health-ports.ts';
+import { createNoLocal, type NoLocalCounts } from './no-local.ts';
+import { createPortClashes, type PortClash } from './port-clashes.ts';
 
 /** What `take` found to commit, and what it came from. */
 export interface Taken {
@@ -50,6 +52,15 @@ export interface ClusterState {
   flowsOf(key: FrontendKey): FrontendFlows;
   /** Frontends that two Services claim: the older Service has it, the other is named here. */
   readonly clashes: ReadonlyMap<FrontendKey, Clash>;
+  /** Node ports that are another Service's health check node port. */
+  readonly portClashes: ReadonlyMap<number, PortClash>;
+  /** What of both began, changed or ended since the last call. To be called once a sync has gone through. */
+  takeClashes(): {
+    readonly frontends: ReadonlyMap<FrontendKey, Clash | undefined>;
+    readonly ports: ReadonlyMap<number, PortClash>;
+  };
+  /** Service ports that keep traffic on the node and have no endpoint there. */
+  readonly noLocal: NoLocalCounts;
   /** Objects held. */
   readonly counts: { readonly services: number; readonly slices: number; readonly endpoints: number };
   /** The Service and its slices as last set. */
@@ -73,7 +84,9 @@ export function createClusterState({ nodeName, families, settings }: ClusterStat
   const serviceOfSlice = new Map<string, ServiceKey>();
   const planned = new Map<ServiceKey, readonly FrontendKey[]>();
   const claims = createClaims();
-  const healthPorts = createHealthPorts(nodeName, families);
+  const portClashes = createPortClashes();
+  const healthPorts = createHealthPorts(nodeName, families, portClashes);
+  const noLocal = createNoLocal();
   const entries = new Map<FrontendKey, Entry>();
   const dirty = new Set<ServiceKey>();
   const givenBack = new Set<FrontendKey>();
@@ -126,6 +139,7 @@ export function createClusterState({ nodeName, families, settings }: ClusterStat
     for (const frontend of [...(planned.get(key) ?? []), ...fresh.keys()]) {
       if (!frontend.includes('/TCP/')) touched.add(frontend);
     }
+    noLocal.set(key, [...fresh.values()]);
     if (fresh.size === 0) planned.delete(key);
     else planned.set(key, [...fresh.keys()]);
   };
@@ -135,6 +149,12 @@ export function createClusterState({ nodeName, families, settings }: ClusterStat
     if (before === entry || (before !== undefined && entry !== undefined && sameEntry(before, entry))) return;
     if (entry === undefined) entries.delete(key);
     else entries.set(key, entry);
+    const { frontend } = entry ?? before ?? {};
+    if (frontend?.kind === 'node-port' && frontend.protocol === 'TCP') {
+      const family = frontend.family === 'IPv4' ? 'IPv6' : 'IPv4';
+      const holder = (entry ?? entries.get(frontendKey({ ...frontend, family })))?.servicePort;
+      portClashes.nodePort(frontend.port, holder && serviceKey(holder.namespace, holder.name));
+    }
     if (before !== undefined && losesEndpoint(before, entry)) touched.add(key);
     differing.add(key);
   };
@@ -225,6 +245,13 @@ export function createClusterState({ nodeName, families, settings }: ClusterStat
     },
     get clashes() {
       return claims.clashes;
+    },
+    portClashes: portClashes.current,
+    takeClashes() {
+      return { frontends: claims.takeChanged(), ports: portClashes.take() };
+    },
+    get noLocal() {
+      return noLocal.counts;
     },
     get counts() {
       return { services: services.size, slices: serviceOfSlice.size, endpoints };

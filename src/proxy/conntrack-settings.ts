@@ -92,3 +92,14 @@ export function applyConntrackSettings(
   }
   return changed;
 }
+
+/** How full the table is; undefined where the kernel has no such table. */
+export function conntrackFill({
+  read,
+}: Pick<SettingsAccess, 'read'>): { readonly entries: number; readonly limit: number } | undefined {
+  try {
+    return { entries: Number(read('net.netfilter.nf_conntrack_count')), limit: Number(read(CONNTRACK_MAX)) };
+  } catch {
+    return undefined;
+  }
+}

@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism, networkInterfaces } from 'node:os';
 import { sleep } from '../base/backoff.ts';
-import { PointsmanError } from '../base/errors.ts';
+import { oneLine, PointsmanError } from '../base/errors.ts';
 import type { ProxyConfig } from '../config/proxy-config.ts';
 import type { SocketAddress } from '../config/socket-address.ts';
+import { createEventRecorder } from '../kube/events.ts';
 import { findAccess } from '../kube/find-access.ts';
 import { createTransport, type RequestReport } from '../kube/transport.ts';
 import { createConntrackCleanup } from '../observe/conntrack-cleanup.ts';
@@ -14,13 +15,17 @@ import { type HttpRoutes, type HttpServer, startHttpServer } from '../observe/ht
 import type { Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { createServiceHealth } from '../observe/service-health.ts';
+import type { ForwardingTable } from '../plan/forwarding-table.ts';
 import { createClusterState } from './cluster-state.ts';
-import { applyConntrackSettings, type SettingsAccess } from './conntrack-settings.ts';
+import { applyConntrackSettings, conntrackFill, type SettingsAccess } from './conntrack-settings.ts';
 import type { OpenDataPath } from './data-path.ts';
+import { createEventReports } from './event-reports.ts';
 import { detectFamilies } from './families.ts';
+import { healthCheckAddresses } from './health-check-addresses.ts';
 import { createHealthPortUpdates } from './health-port-updates.ts';
 import { createIntake } from './intake.ts';
 import { createLocalAddresses } from './local-addresses.ts';
+import { bindFailureNote, startingNote } from './notes.ts';
 import { setOomScore } from './oom-score.ts';
 import { createPendingChanges } from './pending-changes.ts';
 import { createQuarantine } from './quarantine.ts';
@@ -50,6 +55,8 @@ export interface DaemonOptions {
   readonly signal: AbortSignal;
 }
 
+/** How long the process waits to tell why it ends. */
+const LAST_WORDS_MS = 3_000;
 /** Upstream's longest time between two full syncs (behaviour spec 4). */
 const AUDIT_MS = 3_600_000;
 
@@ -96,7 +103,18 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     settings: tableSettings(config, { node: undefined, serviceCidrs: [], localAddresses: [] }),
   });
   const pending = createPendingChanges();
-  const quarantine = createQuarantine({ log: log.room('quarantine'), now, clock });
+  const events = createEventReports({
+    nodeName: config.nodeName,
+    state: () => state,
+    record: (note) => recorder.record(note),
+    log: log.room('events'),
+  });
+  const quarantine = createQuarantine({
+    log: log.room('quarantine'),
+    now,
+    clock,
+    told: events.quarantined,
+  });
   const health = createHealth({ families, syncPeriodMs: config.syncPeriodMs, now });
   const metrics = createMetrics({
     version,
@@ -106,6 +124,9 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       caches: () => watches.caches(),
       quarantined: () => quarantine.counts,
       clashes: () => state.clashes.size,
+      portClashes: () => state.portClashes.size,
+      healthCheckSockets: () => serviceHealth.counts,
+      conntrack: () => conntrackFill(settings),
       entries: () => state.table.entries.size,
       kernelThreadRestarts: () => dataPath.restarts(),
       configFile: () => options.configFile?.(),
@@ -115,15 +136,22 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     families,
     open: () => dataPath.openConntrack(),
     flowsOf: (key) => state.flowsOf(key),
-    isNodeAddress: (address) =>
-      Object.values(networkInterfaces()).some((list) => list?.some((one) => one.address === address)),
+    isNodeAddress: (address) => localAddresses().includes(address),
     done: ({ family, seconds, ended }) => metrics.upstream.conntrackCleaned(family, seconds, ended),
     log: log.room('conntrack'),
   });
   await using serviceHealth = createServiceHealth({
     healthy: () => health.healthy,
+    failed: events.healthCheckFailed,
     log: log.room('service-health'),
   });
+  let listening: ForwardingTable['settings'] | undefined;
+  const listenWhereNodePortsAre = (): void => {
+    const { settings: current } = state.table;
+    if (current === listening) return;
+    listening = current;
+    serviceHealth.listenOn(healthCheckAddresses(config.nodePorts, current, localAddresses()));
+  };
   const updateHealthPorts = createHealthPortUpdates({ servers: serviceHealth, quarantine });
   const reports = createSyncReports({ metrics, health, pending, dirty: () => state.dirty, now });
   const loop = createSyncLoop({
@@ -136,7 +164,10 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       done(report) {
         reports.done(report);
         cleanup.look(state.takeTouched());
+        listenWhereNodePortsAre();
         updateHealthPorts(state.takeHealthPorts());
+        events.clashed(state.takeClashes());
+        metrics.upstream.noLocalEndpoints(state.noLocal);
       },
     },
     timing: { minSyncMs: config.minSyncPeriodMs, longestRetryMs: config.syncPeriodMs, auditMs: AUDIT_MS },
@@ -150,6 +181,11 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     userAgent: `pointsman/${version} (linux/${process.arch})`,
     rate: config.kubeApi,
     onRequest: (report: RequestReport) => metrics.upstream.request(report),
+  });
+  const recorder = createEventRecorder({
+    transport,
+    source: { reportingController: 'kube-proxy', reportingInstance: `kube-proxy-${config.nodeName}` },
+    log: log.room('events'),
   });
   const intake = createIntake({
     config,
@@ -177,12 +213,22 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     startHttpServer({ name, ...at, routes, hardFail: config.bindAddressHardFail, log: log.room('http') });
   await using healthServer = serve('health server', config.healthz, healthRoutes(health, metrics.upstream));
   await using metricsServer = serve('metrics server', config.metrics, metricsRoutes(metrics, backend.mode));
-  if (config.bindAddressHardFail) await Promise.all([healthServer?.opened, metricsServer?.opened]);
+  if (config.bindAddressHardFail) {
+    const failed = async (server: 'health' | 'metrics', error: unknown): Promise<never> => {
+      recorder.record(bindFailureNote(config.nodeName, server, oneLine(error)));
+      await recorder.flush(AbortSignal.timeout(LAST_WORDS_MS));
+      throw error;
+    };
+    await healthServer?.opened.catch((error) => failed('health', error));
+    await metricsServer?.opened.catch((error) => failed('metrics', error));
+  }
+  recorder.record(startingNote(config.nodeName));
 
   await runTogether(signal, [
     (ending) => watches.run(ending),
     (ending) => loop.run(ending),
     (ending) => cleanup.run(ending),
+    (ending) => recorder.run(ending),
     ...(addresses === undefined ? [] : [addresses.run]),
     async (ending) => {
       const start = await waitForStart({
@@ -200,6 +246,11 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     },
   ]);
   own.info('The proxy ends, the rules stay in the kernel');
+}
+
+/** Every address of this machine's interfaces. */
+function localAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((list) => list?.map(({ address }) => address) ?? []);
 }
 
 /** Runs tasks until the signal aborts; when one fails the others are ended, and its error is thrown. */

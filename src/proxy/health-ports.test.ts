@@ -5,6 +5,7 @@ import { decodeEndpointSlice, type EndpointSlice } from '../model/endpoint-slice
 import { decodeService, type Service } from '../model/service.ts';
 import { createHealthPortUpdates } from './health-port-updates.ts';
 import { createHealthPorts } from './health-ports.ts';
+import { createPortClashes } from './port-clashes.ts';
 import { createQuarantine } from './quarantine.ts';
 
 const PORTS = [
@@ -51,7 +52,7 @@ const READY = { ready: true };
 const TERMINATING = { ready: false, serving: true, terminating: true };
 
 test('an address counts once over all ports, and only if it is ready and on this node', () => {
-  const ports = createHealthPorts('n1', ['IPv4', 'IPv6']);
+  const ports = createHealthPorts('n1', ['IPv4', 'IPv6'], createPortClashes());
   ports.set('shop/web', service('web', 1), [
     slice('both', PORTS, [
       ['10.0.0.1', 'n1', READY],
@@ -68,7 +69,7 @@ test('an address counts once over all ports, and only if it is ready and on this
 });
 
 test('a Service that no longer asks for a port, or asks for another, gives the old one back', () => {
-  const ports = createHealthPorts('n1', ['IPv4']);
+  const ports = createHealthPorts('n1', ['IPv4'], createPortClashes());
   const seen = (): unknown => ports.take().map(({ port, holder }) => [port, holder?.name]);
   ports.set('shop/web', service('web', 1), []);
   assert.deepEqual(seen(), [[32022, 'web']]);
@@ -85,7 +86,7 @@ test('a Service that no longer asks for a port, or asks for another, gives the o
 });
 
 test('of two Services with one port the older has it, the other is set aside until the port is its own', () => {
-  const ports = createHealthPorts('n1', ['IPv4']);
+  const ports = createHealthPorts('n1', ['IPv4'], createPortClashes());
   const quarantine = createQuarantine({ log: silentLogger, now: () => 0, clock: () => 0 });
   const told: unknown[] = [];
   const servers = {

@@ -4,6 +4,7 @@ import type { EndpointSlice } from '../model/endpoint-slice.ts';
 import { type Service, type ServiceKey, serviceKey } from '../model/service.ts';
 import type { ServiceHealthPort } from '../observe/service-health.ts';
 import { mergeSlices } from '../plan/merge-slices.ts';
+import type { PortClashes } from './port-clashes.ts';
 
 /** One health check node port: who has it, and which younger Services want it too. */
 export interface HealthPort {
@@ -24,7 +25,11 @@ interface Claim {
   readonly told: ServiceHealthPort;
 }
 
-export function createHealthPorts(nodeName: string, families: readonly Family[]): HealthPorts {
+export function createHealthPorts(
+  nodeName: string,
+  families: readonly Family[],
+  clashes: Pick<PortClashes, 'healthPort'>,
+): HealthPorts {
   const portOf = new Map<ServiceKey, number>();
   const claims = new Map<number, Map<ServiceKey, Claim>>();
   const changed = new Set<number>();
@@ -57,6 +62,7 @@ export function createHealthPorts(nodeName: string, families: readonly Family[])
         const [holder, ...others] = [...(claims.get(port)?.values() ?? [])].sort(
           (a, b) => a.createdAt - b.createdAt || (keyOf(a) < keyOf(b) ? -1 : 1),
         );
+        clashes.healthPort(port, holder === undefined ? undefined : keyOf(holder));
         return { port, holder: holder?.told, others: others.map(keyOf) };
       });
       changed.clear();

@@ -23,6 +23,8 @@ export interface QuarantineOptions {
   /** Milliseconds that only grow. */
   readonly clock: () => number;
   readonly random?: () => number;
+  /** Something is set aside, or for another reason than before. */
+  readonly told?: (kind: QuarantineKind, key: string, reason: string) => void;
 }
 
 export interface Quarantine {
@@ -59,7 +61,8 @@ const MESSAGES: Readonly<Record<QuarantineKind, readonly [string, string]>> = {
   ],
 };
 
-export function createQuarantine({ log, now, clock, random = Math.random }: QuarantineOptions): Quarantine {
+export function createQuarantine(options: QuarantineOptions): Quarantine {
+  const { log, now, clock, random = Math.random, told } = options;
   const held = { object: new Map<string, Held>(), entry: new Map<string, Held>() };
   let said = 0;
 
@@ -79,6 +82,7 @@ export function createQuarantine({ log, now, clock, random = Math.random }: Quar
       item.dueAt = clock() + item.backoff.next();
       held[kind].set(key, item);
       if (!news) return;
+      told?.(kind, key, reason);
       said += 1;
       if (said <= SAID_IN_FULL || said % 1000 === 0) log.warn(MESSAGES[kind][0], { [kind]: key, reason });
     },
