@@ -17,7 +17,14 @@ const sys = createKoffiSys();
 await preparePool();
 const API_PORT = 6080;
 const MASTER = `--master=http://127.0.0.1:${API_PORT}`;
-const FLAGS = [MASTER, '--hostname-override=Node-A', '--kube-api-qps=-1', '--v=2'];
+const FLAGS = [
+  MASTER,
+  '--hostname-override=Node-A',
+  '--kube-api-qps=-1',
+  // The machine's limit is not a namespace's to set.
+  '--conntrack-max-per-core=0',
+  '--v=2',
+];
 const FIRST_SYNC = /"Compared everything with the kernel".*because="the proxy starts"/;
 
 const apiIn = (namespace: TestNamespace): Promise<SmallApi> =>

@@ -1,7 +1,8 @@
-// A small API server for the proxy's three resources: lists, watches, streamed lists.
+// A small API server for the proxy's resources: lists, watches, streamed lists; and it takes events.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 
 export type Json = { readonly [key: string]: unknown };
 
@@ -9,7 +10,9 @@ const PATHS = {
   services: '/api/v1/services',
   endpointslices: '/apis/discovery.k8s.io/v1/endpointslices',
   nodes: '/api/v1/nodes',
+  servicecidrs: '/apis/networking.k8s.io/v1/servicecidrs',
 } as const;
+const EVENTS = '/apis/events.k8s.io/v1/namespaces/';
 export type Resource = keyof typeof PATHS;
 
 export interface SmallApi extends AsyncDisposable {
@@ -22,14 +25,20 @@ export interface SmallApi extends AsyncDisposable {
   /** Resolves when a watch of the resource is open. */
   watched(resource: Resource): Promise<void>;
   readonly openWatches: number;
+  /** Events that were created, oldest first. */
+  readonly events: readonly Json[];
+  /** Resolves with the first event, past or to come, of a reason. */
+  event(reason: string): Promise<Json>;
 }
 
 export interface SmallApiOptions {
   /** A listening descriptor, as in another network namespace; without, a port on loopback. */
   readonly fd?: number;
+  /** Answered with 403. */
+  readonly forbidden?: readonly Resource[];
 }
 
-export async function startSmallApi({ fd }: SmallApiOptions = {}): Promise<SmallApi> {
+export async function startSmallApi({ fd, forbidden = [] }: SmallApiOptions = {}): Promise<SmallApi> {
   const objects = new Map<Resource, Map<string, Json>>();
   const watches = new Map<Resource, Set<ServerResponse>>();
   const gates = new Map<Resource, Promise<void>>();
@@ -40,6 +49,8 @@ export async function startSmallApi({ fd }: SmallApiOptions = {}): Promise<Small
     opened.set(resource, Promise.withResolvers());
   }
   let version = 100;
+  const events: Json[] = [];
+  const wanted = new Map<string, PromiseWithResolvers<Json>>();
 
   const event = (type: string, object: Json): string => `${JSON.stringify({ type, object })}\n`;
   const tell = (resource: Resource, type: string, object: Json): void => {
@@ -60,6 +71,18 @@ export async function startSmallApi({ fd }: SmallApiOptions = {}): Promise<Small
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://api');
     const resource = (Object.keys(PATHS) as Resource[]).find((name) => PATHS[name] === url.pathname);
+    if (request.method === 'POST' && url.pathname.startsWith(EVENTS)) {
+      const noted: Json = await json(request).then((body) => body as Json);
+      events.push(noted);
+      wanted.get(String(noted.reason))?.resolve(noted);
+      response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(noted));
+      return;
+    }
+    if (resource !== undefined && forbidden.includes(resource)) {
+      response.writeHead(403, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ kind: 'Status', status: 'Failure', reason: 'Forbidden', code: 403 }));
+      return;
+    }
     if (resource === undefined) {
       response.writeHead(404, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ kind: 'Status', status: 'Failure', reason: 'NotFound', code: 404 }));
@@ -110,6 +133,14 @@ export async function startSmallApi({ fd }: SmallApiOptions = {}): Promise<Small
       return { letGo: () => resolve() };
     },
     watched: (resource) => opened.get(resource)?.promise ?? Promise.resolve(),
+    events,
+    event(reason) {
+      const past = events.find((noted) => noted.reason === reason);
+      if (past !== undefined) return Promise.resolve(past);
+      const waiting = wanted.get(reason) ?? Promise.withResolvers<Json>();
+      wanted.set(reason, waiting);
+      return waiting.promise;
+    },
     get openWatches() {
       return [...watches.values()].reduce((sum, set) => sum + set.size, 0);
     },
