@@ -3,9 +3,16 @@ import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { PointsmanError } from '../base/errors.ts';
 import { configFileText } from '../config/config-file.ts';
+import { FLAGS } from '../config/flag-table.ts';
 import type { FlagValues } from '../config/flag-values.ts';
 import { type GivenFlag, parseFlags } from '../config/parse-flags.ts';
-import { checkConfiguration, nodeNameOf, type ProxyConfig, proxyConfig } from '../config/proxy-config.ts';
+import {
+  checkConfiguration,
+  nodeNameOf,
+  ownOptions,
+  type ProxyConfig,
+  proxyConfig,
+} from '../config/proxy-config.ts';
 import { endOnSignals } from './end-on-signals.ts';
 import { loadConfiguration } from './load-config.ts';
 import { EXIT_ERROR, EXIT_FINE, printError, type Terminal } from './terminal.ts';
@@ -41,7 +48,7 @@ async function runRequest(
   terminal: Terminal,
 ): Promise<number> {
   const host = hostname();
-  const facts = { hostname: host, master: values.master };
+  const facts = { hostname: host, master: values.master, own: ownOptions(values) };
   const { configuration, lenient } = await loadConfiguration(values, given);
   nodeNameOf(configuration.hostnameOverride, host);
   checkConfiguration(configuration);
@@ -92,6 +99,7 @@ async function runProxy(
   using ending = endOnSignals();
   const options = {
     version: ownVersion(),
+    flags: flagTexts(given),
     env,
     openDataPath: openNftables,
     settings: nodeSettings,
@@ -106,7 +114,11 @@ async function runProxy(
     first,
     async load() {
       const { configuration } = await loadConfiguration(values, given);
-      return proxyConfig(configuration, { hostname: hostname(), master: values.master });
+      return proxyConfig(configuration, {
+        hostname: hostname(),
+        master: values.master,
+        own: first.own,
+      });
     },
     watch: (changed, signal) => watchConfigFile(values.config, changed, log.room('config'), signal),
     run: (config, configFile, started, signal) =>
@@ -115,4 +127,11 @@ async function runProxy(
     now: Date.now,
     signal: ending.signal,
   });
+}
+
+/** Every flag with its value, as /flagz shows them. */
+function flagTexts(given: readonly GivenFlag[]): Readonly<Record<string, string>> {
+  const texts = Object.fromEntries(FLAGS.map((flag) => [flag.name, flag.default]));
+  for (const { name, text } of given) texts[name] = text;
+  return texts;
 }

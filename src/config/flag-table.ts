@@ -237,6 +237,24 @@ export const FLAGS: readonly Flag[] = [
     state: 'accepted',
     sets: (ipvsUdpTimeoutMs) => ({ ipvsUdpTimeoutMs }),
   }),
+  flag('pointsman-socket', textKind, {
+    default: '/run/pointsman/pointsman.sock',
+    help: "Pointsman's own: where its commands reach the proxy; empty for nowhere",
+    sets: (adminSocket) => ({ adminSocket }),
+  }),
+  flag('pointsman-metrics-tls-cert-file', textKind, {
+    help: "Pointsman's own: certificate for HTTPS on the metrics port, as PEM; followed when it is renewed",
+    sets: (metricsTlsCertFile) => ({ metricsTlsCertFile }),
+  }),
+  flag('pointsman-metrics-tls-private-key-file', textKind, {
+    help: "Pointsman's own: the key of that certificate",
+    sets: (metricsTlsKeyFile) => ({ metricsTlsKeyFile }),
+  }),
+  flag('pointsman-metrics-authorization', booleanKind, {
+    default: 'false',
+    help: "Pointsman's own: the metrics port, but for /healthz, wants a bearer token that the API server knows (TokenReview) and allows the path (SubjectAccessReview)",
+    sets: (metricsAuthorization) => ({ metricsAuthorization }),
+  }),
   flag('log-text-split-stream', booleanKind, {
     default: 'false',
     help: UNDER_GATE,

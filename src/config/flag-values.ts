@@ -62,6 +62,13 @@ export interface FlagValues {
   readonly textInfoBufferSize: string;
   readonly jsonSplitStream: boolean;
   readonly jsonInfoBufferSize: string;
+  /** Path of the admin socket; empty for none. This and what follows only Pointsman has. */
+  readonly adminSocket: string;
+  /** PEM files for HTTPS on the metrics port; empty for HTTP. */
+  readonly metricsTlsCertFile: string;
+  readonly metricsTlsKeyFile: string;
+  /** The metrics port wants a bearer token. */
+  readonly metricsAuthorization: boolean;
 }
 
 /** Upstream's defaults (behaviour spec 1.2), but for the mode: ours is nftables. */
@@ -122,4 +129,8 @@ export const DEFAULT_VALUES: FlagValues = {
   textInfoBufferSize: '0',
   jsonSplitStream: false,
   jsonInfoBufferSize: '0',
+  adminSocket: '/run/pointsman/pointsman.sock',
+  metricsTlsCertFile: '',
+  metricsTlsKeyFile: '',
+  metricsAuthorization: false,
 };

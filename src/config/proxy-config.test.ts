@@ -3,13 +3,14 @@ import { test } from 'node:test';
 import { PointsmanError } from '../base/errors.ts';
 import { DEFAULT_VALUES, type FlagValues } from './flag-values.ts';
 import { configurationOf } from './from-flags.ts';
+import { NO_OWN } from './no-own.ts';
 import { type ProxyConfig, proxyConfig } from './proxy-config.ts';
 import { validate } from './validate.ts';
 
 const problems = (values: Partial<FlagValues>): readonly string[] =>
   validate(configurationOf({ ...DEFAULT_VALUES, ...values }));
 const configOf = (values: Partial<FlagValues>, hostname = 'n'): ProxyConfig =>
-  proxyConfig(configurationOf({ ...DEFAULT_VALUES, ...values }), { hostname, master: '' });
+  proxyConfig(configurationOf({ ...DEFAULT_VALUES, ...values }), { hostname, master: '', own: NO_OWN });
 
 test('the defaults are valid', () => {
   assert.deepEqual(problems({}), []);

@@ -5,7 +5,7 @@ import { type Configuration, modeSettings } from './configuration.ts';
 import type { DurationMs } from './duration.ts';
 import { gateOn } from './feature-gates.ts';
 import type { VerbosityPattern } from './flag-kinds.ts';
-import { DEFAULT_VALUES } from './flag-values.ts';
+import { DEFAULT_VALUES, type FlagValues } from './flag-values.ts';
 import type { SocketAddress } from './socket-address.ts';
 import { clusterCidrTexts, loggingProblem, socketAddressOf, validate } from './validate.ts';
 
@@ -68,8 +68,38 @@ export interface ProxyConfig {
   readonly logging: LoggingConfig;
   /** Externally reachable addresses of spec.externalIPs count (feature gate AllowServiceExternalIPs). */
   readonly externalIps: boolean;
+  readonly own: OwnOptions;
+  /** Feature gates ComponentStatusz and ComponentFlagz. */
+  readonly statusz: boolean;
+  readonly flagz: boolean;
   /** As it was given, with defaults: what /configz shows. */
   readonly source: Configuration;
+}
+
+/** What only Pointsman has; by flags, beside a configuration file too. */
+export interface OwnOptions {
+  /** Path of the admin socket; undefined for none. */
+  readonly adminSocket: string | undefined;
+  /** PEM files for HTTPS on the metrics port. */
+  readonly metricsTls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** The metrics port wants a bearer token that the API server knows and allows. */
+  readonly metricsAuthorization: boolean;
+}
+
+/** Throws E_USAGE when half of a pair of files is missing. */
+export function ownOptions(values: FlagValues): OwnOptions {
+  const { adminSocket, metricsTlsCertFile: certFile, metricsTlsKeyFile: keyFile } = values;
+  if ((certFile === '') !== (keyFile === ''))
+    throw new PointsmanError(
+      'E_USAGE',
+      '--pointsman-metrics-tls-cert-file and --pointsman-metrics-tls-private-key-file belong together',
+      { hint: 'give both, or none' },
+    );
+  return {
+    adminSocket: adminSocket === '' ? undefined : adminSocket,
+    metricsTls: certFile === '' ? undefined : { certFile, keyFile },
+    metricsAuthorization: values.metricsAuthorization,
+  };
 }
 
 export interface ProxyConfigFacts {
@@ -77,6 +107,7 @@ export interface ProxyConfigFacts {
   readonly hostname: string;
   /** Address of the API server that overrides the kubeconfig's; empty for none. */
   readonly master: string;
+  readonly own: OwnOptions;
 }
 
 /** Throws E_USAGE in one line, that begins as upstream's does, when the configuration is wrong in any mode. */
@@ -92,7 +123,7 @@ export function checkConfiguration(source: Configuration): void {
 }
 
 /** Throws E_USAGE as `checkConfiguration` does, and for what is not there yet. */
-export function proxyConfig(source: Configuration, { hostname, master }: ProxyConfigFacts): ProxyConfig {
+export function proxyConfig(source: Configuration, { hostname, master, own }: ProxyConfigFacts): ProxyConfig {
   const nodeName = nodeNameOf(source.hostnameOverride, hostname);
   checkConfiguration(source);
   if (source.mode !== 'nftables') {
@@ -125,6 +156,9 @@ export function proxyConfig(source: Configuration, { hostname, master }: ProxyCo
       vmodule: source.logging.vmodule,
     },
     externalIps: gateOn(source.featureGates, 'AllowServiceExternalIPs'),
+    own,
+    statusz: gateOn(source.featureGates, 'ComponentStatusz'),
+    flagz: gateOn(source.featureGates, 'ComponentFlagz'),
     source,
   };
 }

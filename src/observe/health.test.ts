@@ -65,6 +65,10 @@ test('a change that waits for twice the sync period makes it unhealthy until a s
       IPv4: { lastUpdated: '2026-12-01T02:00:00.000Z', healthy: false },
       IPv6: { lastUpdated: '2026-12-01T02:00:00.000Z', healthy: false },
     },
+    because: [
+      'a change of IPv4 has waited for 60 s to be in the kernel',
+      'a change of IPv6 has waited for 60 s to be in the kernel',
+    ],
   });
   assert.equal(health.answer('/livez').status, 503);
   health.updated();

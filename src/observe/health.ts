@@ -54,6 +54,14 @@ const LEAVING_TAINT = 'ToBeDeletedByClusterAutoscaler';
 /** What Go prints for a time that was never set. */
 const NEVER = '0001-01-01T00:00:00Z';
 
+/** Why the node's standing makes /healthz fail. */
+const NODE_REASONS: Readonly<Record<HealthSummary['node'], readonly string[]>> = {
+  eligible: [],
+  unknown: ['the own Node is not in the cluster: is its name right?'],
+  deleting: ['the Node is being deleted'],
+  leaving: [`the Node has the taint ${LEAVING_TAINT}`],
+};
+
 interface FamilyState {
   queuedAt: number | undefined;
   updatedAt: number | undefined;
@@ -72,6 +80,16 @@ export function createHealth({ families, syncPeriodMs, now }: HealthOptions): He
     if (node.deleting) return 'deleting';
     return node.taints.includes(LEAVING_TAINT) ? 'leaving' : 'eligible';
   };
+  const because = (path: HealthPath, at: number): readonly string[] => [
+    ...[...states].flatMap(([family, { queuedAt }]) =>
+      queuedAt === undefined || isWell({ queuedAt, updatedAt: undefined }, at)
+        ? []
+        : [
+            `a change of ${family} has waited for ${Math.round((at - queuedAt) / 1000)} s to be in the kernel`,
+          ],
+    ),
+    ...(path === '/healthz' ? NODE_REASONS[nodeStanding()] : []),
+  ];
   const allWell = (at: number): boolean => [...states.values()].every((state) => isWell(state, at));
 
   return {
@@ -120,6 +138,8 @@ export function createHealth({ families, syncPeriodMs, now }: HealthOptions): He
         ...(path === '/healthz' ? { nodeEligible } : {}),
         healthy,
         ...(Object.keys(status).length === 0 ? {} : { status }),
+        // Upstream's body ends here: what follows says why the answer is what it is.
+        ...(good ? {} : { because: because(path, at) }),
       };
       return { status: good ? 200 : 503, body: JSON.stringify(body) };
     },

@@ -19,20 +19,40 @@ export function healthRoutes(
   return (path) => (path === '/healthz' || path === '/livez' ? answer(path) : undefined);
 }
 
+/** What the metrics port tells beside metrics. */
+export interface MetricsPort {
+  readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
+  readonly mode: string;
+  /** Routes that are tried first: /configz and its like. */
+  readonly more: readonly HttpRoutes[];
+}
+
 /** `/metrics`, `/proxyMode`, and a `/healthz` that says that the server answers. */
-export function metricsRoutes(metrics: Pick<Metrics, 'text' | 'contentType'>, mode: string): HttpRoutes {
+export function metricsRoutes({ metrics, mode, more }: MetricsPort): HttpRoutes {
   const plain = (body: string): HttpAnswer => ({ status: 200, contentType: PLAIN, body });
-  return async (path) => {
+  return async (path, request) => {
     switch (path) {
       case '/metrics':
         return { status: 200, contentType: metrics.contentType, body: await metrics.text() };
+      case '/metrics/slis':
+        return { status: 200, contentType: metrics.contentType, body: SLIS };
       case '/proxyMode':
         return plain(mode);
       case '/healthz':
       case '/healthz/ping':
         return plain('ok');
       default:
+        for (const routes of more) {
+          const answer = await routes(path, request);
+          if (answer !== undefined) return answer;
+        }
         return undefined;
     }
   };
 }
+
+/** What Kubernetes components tell of their own checks: that this port answers is the one there is. */
+const SLIS = `# HELP kubernetes_healthcheck This metric records the result of a single healthcheck.
+# TYPE kubernetes_healthcheck gauge
+kubernetes_healthcheck{name="ping",type="healthz"} 1
+`;

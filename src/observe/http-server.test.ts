@@ -47,7 +47,7 @@ test("health answers carry upstream's headers and status, and are counted", asyn
 
 test('the metrics port tells metrics, the mode and that it lives', async () => {
   const metrics = { contentType: 'text/plain; version=0.0.4', text: async () => 'm 1\n' };
-  await using server = serve(metricsRoutes(metrics, 'nftables'));
+  await using server = serve(metricsRoutes({ metrics, mode: 'nftables', more: [] }));
   const at = `http://${LOCAL}:${await server.opened}`;
   const answers = new Map<string, string>();
   for (const path of ['/metrics', '/proxyMode', '/healthz', '/healthz/ping', '/configz']) {

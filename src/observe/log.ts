@@ -19,6 +19,8 @@ export interface LogOptions {
 export interface Log {
   /** `name` stands where upstream names the file. */
   room(name: string): Logger;
+  /** How much is said; rooms that vmodule names keep theirs. */
+  verbosity: number;
 }
 
 /** A writer of lines to standard error that survives a reader that is slow or gone. */
@@ -32,11 +34,12 @@ export function standardError(): (line: string) => void {
 }
 
 export function createLog(options: LogOptions): Log {
-  const { verbosity, vmodule = [] } = options;
+  const { vmodule = [] } = options;
+  let standard = options.verbosity;
   const emit = options.format === 'json' ? jsonEmitter(options) : textEmitter(options);
   return {
     room(name) {
-      const shown = vmodule.find(({ pattern }) => matches(pattern, name))?.verbosity ?? verbosity;
+      const own = vmodule.find(({ pattern }) => matches(pattern, name))?.verbosity;
       return {
         error(error, message, fields) {
           emit({ severity: 'error', room: name, message, fields: { ...errorFields(error), ...fields } });
@@ -48,9 +51,16 @@ export function createLog(options: LogOptions): Log {
           emit({ severity: 'info', room: name, message, fields, verbosity: 0 });
         },
         debug(wanted, message, fields = {}) {
-          if (wanted <= shown) emit({ severity: 'info', room: name, message, fields, verbosity: wanted });
+          if (wanted <= (own ?? standard))
+            emit({ severity: 'info', room: name, message, fields, verbosity: wanted });
         },
       };
+    },
+    get verbosity() {
+      return standard;
+    },
+    set verbosity(next) {
+      standard = next;
     },
   };
 }

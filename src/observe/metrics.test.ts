@@ -19,8 +19,16 @@ const sources: OwnSources = {
   configFile: () => ({ refused: undefined, applied: 2, refusals: 1 }),
 };
 
+const features = [{ name: 'ComponentStatusz', on: true }];
+
 function used(): Metrics {
-  const metrics = createMetrics({ version: '1.2.3', families: ['IPv4', 'IPv6'], sources, process: false });
+  const metrics = createMetrics({
+    version: '1.2.3',
+    families: ['IPv4', 'IPv6'],
+    sources,
+    process: false,
+    features,
+  });
   const { upstream, own } = metrics;
   upstream.syncQueued(1_796_090_442.25);
   upstream.syncDone({ families: ['IPv4', 'IPv6'], full: true, seconds: 0.003, at: 1_796_090_442.5 });
@@ -104,6 +112,7 @@ test('samples say what happened', async () => {
     'kubeproxy_proxy_livez_total{code="503"} 1',
     'rest_client_requests_total{code="<error>",method="GET",host="a:6443"} 1',
     'pointsman_build_info{version="1.2.3"} 1',
+    'kubernetes_feature_enabled{name="ComponentStatusz",stage=""} 1',
     'pointsman_cache_age_seconds{resource="services"} 1.5',
     'pointsman_cache_objects{resource="services"} 7',
     'pointsman_cache_in_step{resource="node"} 0',
@@ -129,7 +138,7 @@ test('samples say what happened', async () => {
 });
 
 test('every metric of the process comes with the request for it', async () => {
-  const metrics = createMetrics({ version: '1', families: ['IPv4'], sources, process: true });
+  const metrics = createMetrics({ version: '1', families: ['IPv4'], sources, process: true, features });
   assert.match(await metrics.text(), /^process_resident_memory_bytes \d+$/m);
   assert.doesNotMatch(await used().text(), /^process_/m);
 });

@@ -1,6 +1,7 @@
 // Metrics: upstream's names where their meaning exists here (behaviour spec 6.3), and our own.
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Family } from '../model/address.ts';
+import { addComponentMetrics } from './component-metrics.ts';
 import { createOwnMetrics, type OwnMetrics, type OwnSources } from './own-metrics.ts';
 import { createUpstreamMetrics, type UpstreamMetrics } from './upstream-metrics.ts';
 
@@ -10,6 +11,8 @@ export interface MetricsOptions {
   readonly sources: OwnSources;
   /** Whether to tell of the process itself too; once a process. */
   readonly process: boolean;
+  /** Feature gates in force. */
+  readonly features: readonly { readonly name: string; readonly on: boolean }[];
 }
 
 /** One registry: what a scrape of /metrics gets. */
@@ -24,9 +27,11 @@ export interface Metrics {
 /** How often the event loop's delay is sampled: each sample wakes the process. */
 const LOOP_SAMPLE_MS = 20;
 
-export function createMetrics({ version, families, sources, process }: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { version, families, sources, process, features } = options;
   const registry = new Registry();
   const upstream = createUpstreamMetrics(registry, families);
+  addComponentMetrics(registry, version, features);
   const own = createOwnMetrics(registry, version, sources);
   if (process) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_SAMPLE_MS });
   return {

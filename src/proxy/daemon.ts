@@ -3,15 +3,13 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, networkInterfaces } from 'node:os';
 import { sleep } from '../base/backoff.ts';
 import { oneLine, PointsmanError } from '../base/errors.ts';
+import { gatesInForce } from '../config/feature-gates.ts';
 import type { ProxyConfig } from '../config/proxy-config.ts';
-import type { SocketAddress } from '../config/socket-address.ts';
 import { createEventRecorder } from '../kube/events.ts';
 import { findAccess } from '../kube/find-access.ts';
 import { createTransport, type RequestReport } from '../kube/transport.ts';
 import { createConntrackCleanup } from '../observe/conntrack-cleanup.ts';
 import { createHealth } from '../observe/health.ts';
-import { healthRoutes, metricsRoutes } from '../observe/http-routes.ts';
-import { type HttpRoutes, type HttpServer, startHttpServer } from '../observe/http-server.ts';
 import type { Log } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { createServiceHealth } from '../observe/service-health.ts';
@@ -31,6 +29,7 @@ import { createPendingChanges } from './pending-changes.ts';
 import { createQuarantine } from './quarantine.ts';
 import type { ConfigFileState } from './reload.ts';
 import { checkSanity } from './sanity.ts';
+import { serveHttp } from './serve-http.ts';
 import { waitForStart } from './start-gate.ts';
 import { createSyncLoop } from './sync-loop.ts';
 import { createSyncReports } from './sync-reports.ts';
@@ -40,6 +39,8 @@ import { createWatches } from './watches.ts';
 export interface DaemonOptions {
   readonly config: ProxyConfig;
   readonly version: string;
+  /** Every flag with its value, for /flagz. */
+  readonly flags: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   readonly openDataPath: OpenDataPath;
@@ -120,6 +121,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     version,
     families,
     process: true,
+    features: gatesInForce(config.source.featureGates),
     sources: {
       caches: () => watches.caches(),
       quarantined: () => quarantine.counts,
@@ -208,19 +210,27 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
         })
       : undefined;
 
-  const serve = (name: string, at: SocketAddress | undefined, routes: HttpRoutes): HttpServer | undefined =>
-    at &&
-    startHttpServer({ name, ...at, routes, hardFail: config.bindAddressHardFail, log: log.room('http') });
-  await using healthServer = serve('health server', config.healthz, healthRoutes(health, metrics.upstream));
-  await using metricsServer = serve('metrics server', config.metrics, metricsRoutes(metrics, backend.mode));
+  await using servers = serveHttp({
+    config,
+    version,
+    flags: options.flags,
+    mode: backend.mode,
+    health,
+    metrics,
+    api: transport,
+    startedAt,
+    now,
+    clock,
+    log,
+  });
   if (config.bindAddressHardFail) {
     const failed = async (server: 'health' | 'metrics', error: unknown): Promise<never> => {
       recorder.record(bindFailureNote(config.nodeName, server, oneLine(error)));
       await recorder.flush(AbortSignal.timeout(LAST_WORDS_MS));
       throw error;
     };
-    await healthServer?.opened.catch((error) => failed('health', error));
-    await metricsServer?.opened.catch((error) => failed('metrics', error));
+    await servers.health?.opened.catch((error) => failed('health', error));
+    await servers.metrics?.opened.catch((error) => failed('metrics', error));
   }
   recorder.record(startingNote(config.nodeName));
 

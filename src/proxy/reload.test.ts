@@ -3,11 +3,16 @@ import { test } from 'node:test';
 import { silentLogger } from '../base/log.ts';
 import { DEFAULT_VALUES } from '../config/flag-values.ts';
 import { configurationOf } from '../config/from-flags.ts';
+import { NO_OWN } from '../config/no-own.ts';
 import { type ProxyConfig, proxyConfig } from '../config/proxy-config.ts';
 import { type ConfigFileState, runReloading } from './reload.ts';
 
 const configOf = (clusterCidr: string): ProxyConfig =>
-  proxyConfig(configurationOf({ ...DEFAULT_VALUES, clusterCidr }), { hostname: 'n', master: '' });
+  proxyConfig(configurationOf({ ...DEFAULT_VALUES, clusterCidr }), {
+    hostname: 'n',
+    master: '',
+    own: NO_OWN,
+  });
 const A = configOf('10.1.0.0/16');
 const B = configOf('10.2.0.0/16');
 /** One with which the proxy cannot start. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEFAULT_VALUES, type FlagValues } from '../config/flag-values.ts';
 import { configurationOf } from '../config/from-flags.ts';
+import { NO_OWN } from '../config/no-own.ts';
 import { proxyConfig } from '../config/proxy-config.ts';
 import { type Family, parseCidr } from '../model/address.ts';
 import { checkSanity, primaryFamily } from './sanity.ts';
@@ -17,6 +18,7 @@ const check = (
     proxyConfig(configurationOf({ ...DEFAULT_VALUES, clusterCidr: '10.50.0.0/16,fd00:50::/48', ...values }), {
       hostname: 'n',
       master: '',
+      own: NO_OWN,
     }),
     { families, node: { addresses, podCidrs: podCidrs.flatMap((text) => parseCidr(text) ?? []) } },
   );

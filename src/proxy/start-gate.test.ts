@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type Logger, silentLogger } from '../base/log.ts';
 import { DEFAULT_VALUES, type FlagValues } from '../config/flag-values.ts';
 import { configurationOf } from '../config/from-flags.ts';
+import { NO_OWN } from '../config/no-own.ts';
 import { proxyConfig } from '../config/proxy-config.ts';
 import { parseCidr } from '../model/address.ts';
 import type { Node } from '../model/node.ts';
@@ -34,7 +35,7 @@ function gate(
   const started = waitForStart({
     config: proxyConfig(
       configurationOf({ ...DEFAULT_VALUES, hostnameOverride: 'n1', clusterCidr: '10.0.0.0/8', ...values }),
-      { hostname: 'n1', master: '' },
+      { hostname: 'n1', master: '', own: NO_OWN },
     ),
     families: ['IPv4'],
     listed: Promise.resolve(),

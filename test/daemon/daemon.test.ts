@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { PointsmanError } from '../../src/base/errors.ts';
 import { DEFAULT_VALUES, type FlagValues } from '../../src/config/flag-values.ts';
 import { configurationOf } from '../../src/config/from-flags.ts';
+import { NO_OWN } from '../../src/config/no-own.ts';
 import { type ProxyConfig, proxyConfig } from '../../src/config/proxy-config.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { runDaemon } from '../../src/proxy/daemon.ts';
@@ -55,7 +56,7 @@ async function start(
       verbosity: 2,
       ...more,
     }),
-    { hostname: 'host', master: `http://127.0.0.1:${api.port}` },
+    { hostname: 'host', master: `http://127.0.0.1:${api.port}`, own: NO_OWN },
   );
   const lines: string[] = [];
   const waiting = new Set<{ readonly pattern: RegExp; readonly found: (line: string) => void }>();
@@ -72,6 +73,7 @@ async function start(
   const ended = runDaemon({
     config,
     version: '0.0.0',
+    flags: { v: '2' },
     env: {},
     log,
     signal: ending.signal,

@@ -23,6 +23,7 @@ const FLAGS = [
   '--kube-api-qps=-1',
   // The machine's limit is not a namespace's to set.
   '--conntrack-max-per-core=0',
+  '--pointsman-socket=',
   '--v=2',
 ];
 const FIRST_SYNC = /"Compared everything with the kernel".*because="the proxy starts"/;

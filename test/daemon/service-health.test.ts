@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { DEFAULT_VALUES } from '../../src/config/flag-values.ts';
 import { configurationOf } from '../../src/config/from-flags.ts';
+import { NO_OWN } from '../../src/config/no-own.ts';
 import { proxyConfig } from '../../src/config/proxy-config.ts';
 import { createLog } from '../../src/observe/log.ts';
 import { runDaemon } from '../../src/proxy/daemon.ts';
@@ -49,7 +50,7 @@ async function start(api: { readonly port: number }): Promise<Running> {
       oomScoreAdj: 0,
       verbosity: 2,
     }),
-    { hostname: 'host', master: `http://127.0.0.1:${api.port}` },
+    { hostname: 'host', master: `http://127.0.0.1:${api.port}`, own: NO_OWN },
   );
   const backend = createFakeBackend();
   const waiting = new Set<{ readonly pattern: RegExp; readonly found: (line: string) => void }>();
@@ -77,6 +78,7 @@ async function start(api: { readonly port: number }): Promise<Running> {
   const ended = runDaemon({
     config,
     version: '0.0.0',
+    flags: { v: '2' },
     env: {},
     log,
     signal: ending.signal,

@@ -23,7 +23,7 @@ import { type Json, type Resource, type SmallApi, startSmallApi } from './small-
 const sys = createKoffiSys();
 await preparePool();
 const API_PORT = 6080;
-const BASE = [`--master=http://127.0.0.1:${API_PORT}`, '--hostname-override=node-a'];
+const BASE = [`--master=http://127.0.0.1:${API_PORT}`, '--hostname-override=node-a', '--pointsman-socket='];
 const FLAGS = [
   ...BASE,
   '--kube-api-qps=-1',
