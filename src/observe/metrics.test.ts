@@ -45,7 +45,7 @@ function used(): Metrics {
   upstream.request({ method: 'GET', host: 'a:6443', status: 200, seconds: 0.01 });
   upstream.request({ method: 'GET', host: 'a:6443', status: 0, seconds: 3 });
   own.reconciled('start');
-  own.committed({ messages: 9, kernelMs: 0.25 });
+  own.committed({ messages: 9, kernelMs: 0.25, stages: { wait: 0.5, plan: 0.001, commit: 0.002 } });
   return metrics;
 }
 
@@ -132,6 +132,7 @@ test('samples say what happened', async () => {
     'pointsman_config_reloads_total{result="refused"} 1',
     'pointsman_config_file_refused 0',
     'pointsman_commit_messages_total 9',
+    'pointsman_sync_stage_seconds_sum{stage="wait"} 0.5',
   ])
     assert.ok(text.includes(`\n${line}\n`), line);
   assert.doesNotMatch(text, /pointsman_cache_age_seconds\{resource="node"\}/);

@@ -44,6 +44,8 @@ export type ReconcileCause = 'start' | 'failure' | 'foreign-change' | 'audit';
 export interface KernelWork {
   readonly messages: number;
   readonly kernelMs: number;
+  /** Seconds. */
+  readonly stages: Readonly<Record<'wait' | 'plan' | 'commit', number>>;
 }
 
 export interface OwnMetrics {
@@ -188,13 +190,23 @@ export function createOwnMetrics(registry: Registry, version: string, sources: O
     registers,
   });
 
+  const stageTimes = new Histogram({
+    name: 'pointsman_sync_stage_seconds',
+    help: 'Where the time of a change goes once the API server told of it: waiting for a sync, planning, the data path',
+    labelNames: ['stage'],
+    buckets: KERNEL_BUCKETS,
+    registers,
+  });
+
   return {
     reconciled(cause) {
       reconciles.inc({ cause });
     },
     committed(work) {
       messages.inc(work.messages);
-      if (work.messages > 0) kernelTime.observe(work.kernelMs / 1000);
+      if (work.messages === 0) return;
+      kernelTime.observe(work.kernelMs / 1000);
+      for (const [stage, seconds] of Object.entries(work.stages)) stageTimes.observe({ stage }, seconds);
     },
   };
 

@@ -103,7 +103,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     families,
     settings: tableSettings(config, { node: undefined, serviceCidrs: [], localAddresses: [] }),
   });
-  const pending = createPendingChanges();
+  const pending = createPendingChanges(clock);
   const events = createEventReports({
     nodeName: config.nodeName,
     state: () => state,

@@ -36,7 +36,7 @@ function setStage(): Stage {
     families: ['IPv4', 'IPv6'],
     settings: tableSettings(config, { node: undefined, serviceCidrs: [], localAddresses: [] }),
   });
-  const pending = createPendingChanges();
+  const pending = createPendingChanges(() => 0);
   const now = (): number => START;
   const quarantine = createQuarantine({ log: silentLogger, now, clock: now });
   const health = createHealth({ families: ['IPv4'], syncPeriodMs: 30_000, now });

@@ -13,6 +13,8 @@ export interface Pending {
   readonly services: ReadonlySet<string>;
   readonly slices: ReadonlySet<string>;
   readonly triggers: readonly Trigger[];
+  /** Since when the oldest waits, by the clock; undefined when none does. */
+  readonly since: number | undefined;
 }
 
 export interface PendingChanges {
@@ -26,26 +28,32 @@ export interface PendingChanges {
   readonly counts: { readonly services: number; readonly slices: number };
 }
 
-export function createPendingChanges(): PendingChanges {
+/** `clock` counts milliseconds, and only grows. */
+export function createPendingChanges(clock: () => number): PendingChanges {
+  let since: number | undefined;
   let services = new Set<string>();
   let slices = new Set<string>();
   let triggers: Trigger[] = [];
   return {
     service(key) {
+      since ??= clock();
       services.add(key);
     },
     slice(key, trigger) {
+      since ??= clock();
       slices.add(key);
       if (trigger !== undefined) triggers.push(trigger);
     },
     take() {
-      const taken: Pending = { services, slices, triggers };
+      const taken: Pending = { services, slices, triggers, since };
+      since = undefined;
       services = new Set();
       slices = new Set();
       triggers = [];
       return taken;
     },
     giveBack(pending) {
+      since = pending.since ?? since;
       for (const key of pending.services) services.add(key);
       for (const key of pending.slices) slices.add(key);
       triggers = [...pending.triggers, ...triggers];

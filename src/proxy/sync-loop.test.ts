@@ -60,7 +60,7 @@ function setStage({ minSyncMs = MIN_SYNC_MS } = {}): Stage {
   const time = createFakeTime(1_000_000);
   const backend = createFakeBackend();
   const state = createClusterState({ nodeName: 'n1', families: ['IPv4', 'IPv6'], settings });
-  const pending = createPendingChanges();
+  const pending = createPendingChanges(time.now);
   const random = (): number => 1;
   const quarantine = createQuarantine({ log: silentLogger, now: time.now, clock: time.now, random });
   const done: SyncReport[] = [];
@@ -366,4 +366,19 @@ test('calls of the backend never overlap, and whatever happens the kernel ends u
     }),
     { numRuns: 60 },
   );
+});
+
+test('a sync tells how long the oldest change waited for it, also when it failed before', async () => {
+  const stage = setStage();
+  stage.open();
+  await stage.advance(0);
+  stage.add('a', '10.96.0.1');
+  await stage.advance(0);
+  stage.add('b', '10.96.0.2');
+  await stage.advance(400);
+  stage.add('c', '10.96.0.3');
+  await stage.advance(MIN_SYNC_MS - 400);
+  assert.equal(stage.done.at(-1)?.stages.wait, MIN_SYNC_MS / 1000);
+  assert.equal(stage.done.at(-1)?.committed.services.size, 2);
+  await stage.stop();
 });

@@ -11,6 +11,9 @@ import { type Doubt, nextStep } from './next-step.ts';
 import type { Pending, PendingChanges } from './pending-changes.ts';
 import type { Quarantine } from './quarantine.ts';
 
+/** Seconds of each make up the latency of a change, after the API server told of it. */
+export type SyncStage = 'wait' | 'plan' | 'commit';
+
 /** A sync that ended well. */
 export interface SyncReport {
   /** Why everything was compared; undefined when only a change was committed. */
@@ -18,6 +21,8 @@ export interface SyncReport {
   /** Those that the sync touched. */
   readonly families: readonly Family[];
   readonly seconds: number;
+  /** Of the time the oldest change waited, and what planning and the data path took of the sync. */
+  readonly stages: Readonly<Record<SyncStage, number>>;
   readonly messages: number;
   readonly kernelMs: number;
   /** What is in the kernel now, but for refused entries. */
@@ -110,6 +115,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
     doubt = undefined;
     const start = clock();
     const change = await takeChange();
+    const times = { start, planned: clock() };
     const taken = pending.take();
     const table = state.table;
     const report = await attempt(() => backend.reconcile(table), change, taken);
@@ -123,7 +129,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
       entries: table.entries.size,
       messages: report.messages,
     });
-    succeeded(report, start, backend.families, taken, cause);
+    succeeded(report, times, backend.families, taken, cause);
     // The first sync runs outside of the rate limit (behaviour spec 2).
     if (cause === 'start') notBefore = 0;
   }
@@ -131,7 +137,8 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   /** Commits what changed. */
   async function commit(): Promise<void> {
     const start = clock();
-    await send(await takeChange(), start);
+    const change = await takeChange();
+    await send(change, { start, planned: clock() });
   }
 
   async function takeChange(): Promise<TableChange> {
@@ -144,14 +151,15 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
   async function retry(): Promise<void> {
     const { entries } = state.table;
     const keys = quarantine.due();
-    await send({ entries: new Map(keys.map((key) => [key, entries.get(key)])) }, clock());
+    const start = clock();
+    await send({ entries: new Map(keys.map((key) => [key, entries.get(key)])) }, { start, planned: start });
   }
 
-  async function send(change: TableChange, start: number): Promise<void> {
+  async function send(change: TableChange, times: Times): Promise<void> {
     const taken = pending.take();
     const { entries, settings } = change;
     if (entries.size === 0 && settings === undefined) {
-      succeeded({ refused: new Map(), messages: 0, kernelMs: 0 }, start, [], taken);
+      succeeded({ refused: new Map(), messages: 0, kernelMs: 0 }, times, [], taken);
       return;
     }
     log.debug(2, `Syncing ${backend.mode} rules`, { fullSync: false, entries: entries.size });
@@ -161,7 +169,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
       if (!report.refused.has(key)) quarantine.release('entry', key);
     }
     const families = settings === undefined ? familiesOf(entries.keys()) : backend.families;
-    succeeded(report, start, families, taken);
+    succeeded(report, times, families, taken);
   }
 
   /** The report of a commit that the kernel took; undefined, after giving everything back, if it did not. */
@@ -185,7 +193,7 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
 
   function succeeded(
     { refused, messages, kernelMs }: CommitReport,
-    start: number,
+    { start, planned }: Times,
     families: readonly Family[],
     committed: Pending,
     reconciled?: ReconcileCause,
@@ -193,9 +201,15 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
     for (const [key, error] of refused) quarantine.hold('entry', key, error.message);
     backoff.reset();
     notBefore = clock() + timing.minSyncMs;
-    const ms = clock() - start;
+    const ended = clock();
+    const ms = ended - start;
+    const stages = {
+      wait: Math.max(0, start - (committed.since ?? start)) / 1000,
+      plan: (planned - start) / 1000,
+      commit: (ended - planned) / 1000,
+    };
     log.debug(2, 'SyncProxyRules complete', { elapsed: `${ms.toFixed(3)}ms`, messages });
-    observer.done({ reconciled, families, seconds: ms / 1000, messages, kernelMs, committed });
+    observer.done({ reconciled, families, seconds: ms / 1000, stages, messages, kernelMs, committed });
   }
 
   function failed(error: unknown): void {
@@ -237,6 +251,12 @@ export function createSyncLoop(options: SyncLoopOptions): SyncLoop {
       signal.removeEventListener('abort', wake);
     },
   };
+}
+
+/** By the clock: when a sync began, and when it was planned. */
+interface Times {
+  readonly start: number;
+  readonly planned: number;
 }
 
 /** The end of this turn of the event loop, when all that the network brought with it was handled. */

@@ -22,7 +22,7 @@ export function createSyncReports(options: SyncReportsOptions): SyncObserver {
       health.queued();
       upstream.syncQueued(now() / 1000);
     },
-    done({ reconciled, families, seconds, messages, kernelMs, committed }) {
+    done({ reconciled, families, seconds, stages, messages, kernelMs, committed }) {
       const at = now();
       health.updated();
       if (dirty()) health.queued();
@@ -30,7 +30,7 @@ export function createSyncReports(options: SyncReportsOptions): SyncObserver {
       for (const trigger of committed.triggers)
         upstream.programmed(trigger.family, Math.max(0, at - trigger.at) / 1000);
       upstream.pending(pending.counts);
-      own.committed({ messages, kernelMs });
+      own.committed({ messages, kernelMs, stages });
       if (reconciled !== undefined) own.reconciled(reconciled);
     },
     failed() {
