@@ -69,6 +69,12 @@ test('what the manifests must be told can be put in as their README says', () =>
   assert.equal(at(yaml(kubeconfig), 'clusters', 0, 'cluster', 'server'), 'https://10.0.0.10:6443');
 });
 
+test('the Pod that cleans up is put on the node that is named', () => {
+  const script = /sed .*kube-proxy-cleanup\.yaml/.exec(commandsOf('docs/migrate.md'))?.[0] ?? '';
+  const [pod] = manifestsOf(execFileSync('sh', ['-c', script], { cwd: ROOT, encoding: 'utf8' }));
+  assert.equal(at(pod, 'spec', 'nodeName'), 'node-1');
+});
+
 test('the values that are made of a kubeadm cluster are values of the chart', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pointsman-migrate-'));
   try {

@@ -8,7 +8,9 @@ import { moduleOf, typeErrors, validate } from './published.ts';
 
 const rendered: readonly (readonly [string, readonly Manifest[]])[] = [
   ...VALUES.map((file) => [basename(file, '-values.yaml'), render('--values', file)] as const),
-  ['static', manifestsOf(readFileSync(`${ROOT}deploy/manifests/pointsman.yaml`, 'utf8'))],
+  ...['pointsman', 'kube-proxy-cleanup'].map(
+    (name) => [name, manifestsOf(readFileSync(`${ROOT}deploy/manifests/${name}.yaml`, 'utf8'))] as const,
+  ),
 ];
 const dashboard: unknown = JSON.parse(readFileSync(`${ROOT}deploy/dashboards/pointsman.json`, 'utf8'));
 
@@ -31,13 +33,14 @@ for (const [name, manifests] of rendered)
     for (const manifest of manifests) await validate(manifest);
   });
 
-test('every kind that the chart can make is among them', () => {
+test('every kind that there is to deploy is among them', () => {
   const kinds = new Set(rendered.flatMap(([, manifests]) => manifests.map(({ kind }) => kind)));
   assert.deepEqual([...kinds].sort(), [
     'ClusterRole',
     'ClusterRoleBinding',
     'ConfigMap',
     'DaemonSet',
+    'Pod',
     'PodMonitor',
     'PrometheusRule',
     'Service',
