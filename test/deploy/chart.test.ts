@@ -1,12 +1,10 @@
 // What the chart renders to, and what it refuses.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
 import { test } from 'node:test';
 import { parseConfigFile } from '../../src/config/config-file.ts';
 import { configurationDocument, STANDARD } from '../../src/config/configuration.ts';
 import { parseFlags } from '../../src/config/parse-flags.ts';
-import { checkConfiguration } from '../../src/config/proxy-config.ts';
 import {
   at,
   CHART,
@@ -19,17 +17,9 @@ import {
   render,
   runTool,
   template,
-  VALUES,
 } from './chart.ts';
 
 const SMALLEST = ['--set', 'apiServer=https://10.0.0.10:6443'];
-const withMap = VALUES.filter((file) => !file.includes('existing-configmap'));
-
-for (const file of VALUES)
-  test(`helm lint finds nothing with ${basename(file)}`, () => {
-    const { status, out, err } = runTool('helm', 'lint', CHART, '--strict', '--quiet', '--values', file);
-    assert.equal(status, 0, out + err);
-  });
 
 test('the static manifests are what the chart renders to now', () => {
   assert.equal(
@@ -38,13 +28,6 @@ test('the static manifests are what the chart renders to now', () => {
     'run: sh tools/manifests.sh > deploy/manifests/pointsman.yaml',
   );
 });
-
-for (const file of withMap)
-  test(`the configuration of ${basename(file)} is one that Pointsman reads without a complaint`, async () => {
-    const { configuration, lenient } = await parseConfigFile(configFiles(render('--values', file)).config);
-    assert.equal(lenient, undefined);
-    checkConfiguration(configuration);
-  });
 
 test('the configuration holds what the values say, and the mode', async () => {
   const { config } = configFiles(render(...SMALLEST, '--set', 'config.clusterCIDR=10.1.0.0/16'));
@@ -131,11 +114,9 @@ test('probes ask where health is served', () => {
   ]);
   const cases: readonly (readonly [string, Json])[] = [
     ['0.0.0.0:1234', { port: 1234 }],
-    ['[::]:1234', { port: 1234 }],
     ['::', at10256],
     ['127.0.0.1', { ...at10256, host: '127.0.0.1' }],
     ['[fd00::1]:1234', { port: 1234, host: 'fd00::1' }],
-    ['fd00::1', { ...at10256, host: 'fd00::1' }],
   ];
   for (const [address, where] of cases)
     assert.deepEqual(asked('--set-json', `config.healthzBindAddress=${JSON.stringify(address)}`), [

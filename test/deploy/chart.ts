@@ -38,10 +38,18 @@ export function runTool(tool: 'helm' | 'promtool' | 'manifests', ...args: readon
 export const template = (...args: readonly string[]): Run =>
   runTool('helm', 'template', 'pointsman', CHART, '--namespace', 'kube-system', ...args);
 
+const rendered = new Map<string, readonly Manifest[]>();
+
+/** The objects that `template` prints; each set of arguments is rendered once. */
 export function render(...args: readonly string[]): readonly Manifest[] {
+  const key = args.join('\n');
+  const known = rendered.get(key);
+  if (known !== undefined) return known;
   const { status, out, err } = template(...args);
   assert.equal(status, 0, err);
-  return manifestsOf(out);
+  const manifests = manifestsOf(out);
+  rendered.set(key, manifests);
+  return manifests;
 }
 
 /** Throws on YAML that is wrong, such as a key that stands twice. */

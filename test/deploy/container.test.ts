@@ -92,19 +92,6 @@ test('without the init container the proxy says which limit it cannot set, and h
   assert.match(err, /nf_conntrack_tcp_timeout_established .*EROFS.*leave it alone/);
 });
 
-test('without NET_ADMIN the proxy says that it lacks it', async () => {
-  using namespace = createTestNamespace();
-  const manifests = render(...VALUES);
-  const container = containerOf(manifests, 'pointsman');
-  const bare = manifests.map((manifest) => JSON.parse(JSON.stringify(manifest).replace('"NET_ADMIN"', '')));
-  assert.notDeepEqual(containerOf(bare, 'pointsman'), container);
-  using pod = podIn(namespace, bare);
-  await using proxy = pod.start('pointsman');
-  const { code, err } = await proxy.ended;
-  assert.equal(code, 1);
-  assert.match(err, /CAP_NET_ADMIN/);
-});
-
 /** The one process in the namespace that listens on the health port. */
 function pidOf(namespace: TestNamespace): string {
   const pid = /pid=(\d+)/.exec(namespace.run('ss', '-Hltnp', 'sport', '=', '10256'))?.[1];

@@ -35,26 +35,39 @@ export interface TypeCheck {
 }
 
 /** Literals where the declarations want members of an enum, else the type as it is. */
-const PLAIN = `type Plain<T> = T extends string ? \`\${T}\` : T extends readonly (infer U)[] ? Plain<U>[]
-  : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;`;
+const PLAIN = [
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a template of the type
+  'type Plain<T> = T extends string ? `${T}` : T extends readonly (infer U)[] ? Plain<U>[]',
+  '  : T extends object ? { [K in keyof T]: Plain<T[K]> } : T;',
+];
 
-/** What the compiler says about the values: unknown fields and wrong types; empty when all is well. */
-export async function typeErrors(imports: readonly string[], checks: readonly TypeCheck[]): Promise<string> {
+/** What the compiler says about each value that is not of its type, or has a field that does not exist. */
+export async function typeErrors(
+  imports: readonly string[],
+  checks: readonly TypeCheck[],
+): Promise<ReadonlyMap<string, string>> {
   const folder = mkdtempSync(join(tmpdir(), 'pointsman-published-'));
   try {
     symlinkSync(`${FOLDER}/node_modules`, join(folder, 'node_modules'));
     writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
-    const values = checks.map(
-      ({ name, type, value }) => `export const ${name}: Plain<${type}> = ${JSON.stringify(value, null, 1)};`,
-    );
-    writeFileSync(join(folder, 'check.ts'), [...imports, PLAIN, ...values].join('\n'));
+    const lines = [...imports, ...PLAIN];
+    const valuesFrom = lines.length + 1;
+    // One line each, so that an error's line tells whose it is.
+    for (const { name, type, value } of checks)
+      lines.push(`export const ${name}: Plain<${type}> = ${JSON.stringify(value)};`);
+    writeFileSync(join(folder, 'check.ts'), lines.join('\n'));
     const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'esnext'];
     const { stdout } = await promisify(execFile)(
       `${ROOT}node_modules/.bin/tsc`,
       [...options, '--types', '', join(folder, 'check.ts')],
       { cwd: folder },
     ).catch((error: { readonly stdout: string }) => error);
-    return stdout;
+    const errors = new Map<string, string>();
+    for (const [text, line] of stdout.matchAll(/^\S+\((\d+),\d+\): error .*$/gm)) {
+      const name = checks[Number(line) - valuesFrom]?.name ?? 'imports';
+      errors.set(name, [errors.get(name) ?? [], text].flat().join('\n'));
+    }
+    return errors;
   } finally {
     rmSync(folder, { recursive: true });
   }

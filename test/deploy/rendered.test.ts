@@ -1,9 +1,22 @@
-// All that is deployed, against the schemas and types that others publish.
+// What each set of values renders to, and all else that is deployed, against what others publish about it.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { test } from 'node:test';
-import { at, type Manifest, manifestsOf, ROOT, render, VALUES } from './chart.ts';
+import { parseConfigFile } from '../../src/config/config-file.ts';
+import { checkConfiguration } from '../../src/config/proxy-config.ts';
+import {
+  at,
+  CHART,
+  configFiles,
+  type Manifest,
+  manifestsOf,
+  only,
+  ROOT,
+  render,
+  runTool,
+  VALUES,
+} from './chart.ts';
 import { moduleOf, typeErrors, validate } from './published.ts';
 
 const rendered: readonly (readonly [string, readonly Manifest[]])[] = [
@@ -28,9 +41,22 @@ const PANEL_TYPES: Readonly<Record<string, string>> = {
 };
 const panels = at(dashboard, 'panels') as readonly { readonly id: number; readonly type: string }[];
 
+for (const file of VALUES)
+  test(`helm lint finds nothing with ${basename(file)}`, () => {
+    const { status, out, err } = runTool('helm', 'lint', CHART, '--strict', '--quiet', '--values', file);
+    assert.equal(status, 0, out + err);
+  });
+
 for (const [name, manifests] of rendered)
   test(`the objects of ${name} are as the schemas of Kubernetes and the Prometheus operator say`, async () => {
     for (const manifest of manifests) await validate(manifest);
+  });
+
+for (const [name, manifests] of rendered.filter(([, list]) => list.some(isOwnConfigMap)))
+  test(`the configuration of ${name} is one that Pointsman reads without a complaint`, async () => {
+    const { configuration, lenient } = await parseConfigFile(configFiles(manifests).config);
+    assert.equal(lenient, undefined);
+    checkConfiguration(configuration);
   });
 
 test('every kind that there is to deploy is among them', () => {
@@ -49,9 +75,11 @@ test('every kind that there is to deploy is among them', () => {
   ]);
 });
 
-test('they have no field that does not exist, and neither has the dashboard', async () => {
+test('they have no field that does not exist, and neither has the dashboard; a wrong one would be found', async () => {
   const objects = rendered.flatMap(([, manifests]) => manifests);
   const modules = [...new Map(objects.map((object) => [moduleOf(object), object.kind]))];
+  const daemonSet = objects.find(({ kind }) => kind === 'DaemonSet');
+  const wrongSpec = { ...(at(daemonSet, 'spec') as object), updateStrategie: {} };
   const errors = await typeErrors(
     [...modules.map(([module, kind]) => `import type { I${kind} } from '${module}';`), ...DASHBOARD_IMPORTS],
     [
@@ -62,41 +90,31 @@ test('they have no field that does not exist, and neither has the dashboard', as
         type: PANEL_TYPES[value.type] ?? 'never',
         value: withoutTargets(value),
       })),
+      { name: 'wrongSpec', type: 'IDaemonSet', value: { ...daemonSet, spec: wrongSpec } },
+      { name: 'wrongValue', type: 'Dashboard', value: { ...(dashboard as object), graphTooltip: 'shared' } },
+      { name: 'wrongPanel', type: PANEL_TYPES.stat ?? '', value: { type: 'stat', options: { colour: '' } } },
     ],
   );
-  assert.equal(errors, '');
+  assert.match(errors.get('wrongSpec') ?? '', /'"updateStrategie"' does not exist/);
+  assert.match(errors.get('wrongValue') ?? '', /'string' is not assignable to type 'DashboardCursorSync/);
+  assert.match(errors.get('wrongPanel') ?? '', /'"colour"' does not exist/);
+  assert.deepEqual(
+    [...errors].filter(([name]) => !name.startsWith('wrong')),
+    [],
+  );
 });
 
-test('a wrong field would be found, and a wrong value', async () => {
-  const [daemonSet] = render('--set', 'apiServer=https://10.0.0.10:6443').filter(
-    ({ kind }) => kind === 'DaemonSet',
-  );
-  assert.ok(daemonSet);
-  const spec = at(daemonSet, 'spec') as object;
-  const imports = [
-    "import type { IDaemonSet } from 'kubernetes-models/apps/v1/DaemonSet';",
-    ...DASHBOARD_IMPORTS,
-  ];
-  const errors = await typeErrors(imports, [
-    { name: 'one', type: 'IDaemonSet', value: { ...daemonSet, spec: { ...spec, updateStrategie: {} } } },
-    { name: 'two', type: 'Dashboard', value: { ...(dashboard as object), graphTooltip: 'shared' } },
-    {
-      name: 'three',
-      type: PANEL_TYPES.stat ?? '',
-      value: { type: 'stat', options: { colourMode: 'value' } },
-    },
-  ]);
-  assert.match(errors, /'"updateStrategie"' does not exist/);
-  assert.match(errors, /'"colourMode"' does not exist/);
-  assert.match(errors, /'string' is not assignable to type 'DashboardCursorSync/);
-  assert.equal(errors.match(/error TS/g)?.length, 3, errors);
-  await assert.rejects(
-    validate({ ...daemonSet, spec: { ...spec, minReadySeconds: 'soon' } }),
-    /minReadySeconds/,
-  );
+test('a value that the schema does not allow would be found', async () => {
+  const daemonSet = only(render('--values', VALUES[0] ?? ''), 'DaemonSet');
+  const spec = { ...(daemonSet.spec as object), minReadySeconds: 'soon' };
+  await assert.rejects(validate({ ...daemonSet, spec }), /minReadySeconds/);
 });
 
 /** Targets are the data source's, of whose types nothing is published here. */
 function withoutTargets(panel: object): object {
   return { ...panel, targets: undefined };
+}
+
+function isOwnConfigMap({ kind, metadata }: Manifest): boolean {
+  return kind === 'ConfigMap' && metadata.name === 'pointsman';
 }
