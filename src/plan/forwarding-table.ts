@@ -40,6 +40,8 @@ export interface Entry {
   readonly masquerade: Masquerade;
   /** Only these sources may come in, others are dropped; undefined: everyone. None contains another. */
   readonly allowedSources: readonly Cidr[] | undefined;
+  /** Of the Service, on its ClusterIP's entry, for data paths that must let health checks in; absent for none. */
+  readonly healthCheckNodePort?: number;
 }
 
 /** How local pods are told from everyone else, for one family (behaviour spec 3.3, Detector). */

@@ -75,6 +75,7 @@ function planPort(
       route: routes.internal,
       masquerade: 'unless-pod',
       allowedSources: undefined,
+      ...(service.healthCheckNodePort === 0 ? {} : { healthCheckNodePort: service.healthCheckNodePort }),
     },
     ...external.map(
       (frontend): Entry => ({

@@ -8,6 +8,7 @@ export function sameEntry(a: Entry, b: Entry): boolean {
     a.frontend.kind === b.frontend.kind &&
     a.masquerade === b.masquerade &&
     a.affinitySeconds === b.affinitySeconds &&
+    a.healthCheckNodePort === b.healthCheckNodePort &&
     sameServicePort(a, b) &&
     sameCidrs(a.allowedSources, b.allowedSources) &&
     sameRoute(a.route, b.route)

@@ -1,8 +1,7 @@
 // npm run scenarios -- --mode nftables [--only S123] [--list]
 import { parseArgs } from 'node:util';
-import type { Mode } from '../../src/backends/backend.ts';
 import { familiesOf } from './family.ts';
-import { MODES } from './modes.ts';
+import { MODES, type ModeName } from './modes.ts';
 import { createScenarioRunner, hasSctp } from './packet-runner.ts';
 import { summaryOf } from './summary.ts';
 import { SCENARIOS } from './tables.ts';
@@ -15,7 +14,7 @@ const { values } = parseArgs({
   },
 });
 const chosen = SCENARIOS.filter(({ id }) => values.only === undefined || id.split(' ').includes(values.only));
-const open = MODES[values.mode as Mode];
+const open = MODES[values.mode as ModeName];
 if (chosen.length === 0 || open === undefined) {
   const why =
     open === undefined
@@ -30,7 +29,7 @@ if (values.list) {
 }
 let passed = 0;
 let failed = 0;
-await using runner = await createScenarioRunner(open, chosen);
+await using runner = await createScenarioRunner(values.mode, open, chosen);
 for (const [scenario, family] of chosen.flatMap((one) =>
   familiesOf(one).map((item) => [one, item] as const),
 )) {
@@ -44,6 +43,6 @@ for (const [scenario, family] of chosen.flatMap((one) =>
     console.log(`FAIL ${name}\n     ${error instanceof Error ? error.message : String(error)}`);
   }
 }
-for (const line of summaryOf(values.mode as Mode, chosen, hasSctp())) console.log(line);
+for (const line of summaryOf(values.mode, chosen, hasSctp())) console.log(line);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

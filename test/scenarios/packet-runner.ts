@@ -9,7 +9,7 @@ import { endpointText } from '../../src/model/service-port.ts';
 import { type Answer, createSmallNet, SILENCE_MS, type SmallNet } from '../packets/small-net.ts';
 import { familiesOf, textIn } from './family.ts';
 import { type PacketGiven, readPacket } from './packet-line.ts';
-import type { Scenario, ServiceGiven } from './scenario.ts';
+import type { PacketLine, Scenario, ServiceGiven } from './scenario.ts';
 import { ENDPOINT_PORT, ENDPOINTS, NODE_ADDRESSES, OTHER_PORTS, SENDERS } from './stage.ts';
 import { createWorld, settingsOf, type World } from './world.ts';
 
@@ -26,8 +26,17 @@ export interface ScenarioRunner extends AsyncDisposable {
   run(scenario: Scenario, family: Family): Promise<void>;
 }
 
+/** A packet line as it is in a data path, which may differ from nftables mode. */
+function lineIn(path: string, scenario: Scenario, family: Family, line: PacketLine): PacketLine {
+  const [question = ''] = line.split(' : ');
+  const other = path.startsWith('iptables') ? scenario.differs?.iptables[question] : undefined;
+  const outcome = typeof other === 'object' ? other[family] : other;
+  return outcome === undefined ? line : `${question} : ${outcome}`;
+}
+
 /** One stage and one backend for many scenarios: each leaves the next a state to change incrementally. */
 export async function createScenarioRunner(
+  path: string,
   createBackend: (node: string) => Promise<Backend>,
   scenarios: readonly Scenario[],
 ): Promise<ScenarioRunner> {
@@ -63,7 +72,7 @@ export async function createScenarioRunner(
         await net.addServer('node', textIn(family, address), ENDPOINT_PORT);
     }
   }
-  await catchUntouched(net, scenarios);
+  await catchUntouched(path, net, scenarios);
   const backend = made.use(await createBackend(net.node));
   await backend.probe();
   let world: World | undefined;
@@ -89,13 +98,23 @@ export async function createScenarioRunner(
       world.set(services, family);
       await sync(world, backend);
       for (const line of scenario.packets)
-        await send(net, nextPort, scenario, readPacket(line, services, family));
+        await send(
+          net,
+          nextPort,
+          scenario,
+          readPacket(lineIn(path, scenario, family, line), services, family),
+        );
       for (const step of scenario.steps ?? []) {
         world.set(step.services, family);
         for (const [name, given] of Object.entries(step.services)) if (given !== null) services[name] = given;
         await sync(world, backend);
         for (const line of step.packets)
-          await send(net, nextPort, scenario, readPacket(line, services, family));
+          await send(
+            net,
+            nextPort,
+            scenario,
+            readPacket(lineIn(path, scenario, family, line), services, family),
+          );
       }
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
@@ -114,14 +133,14 @@ async function expectCommitted(commit: ReturnType<Backend['commit']>): Promise<v
 }
 
 /** Puts a server wherever a table says that a packet goes its way untouched. */
-async function catchUntouched(net: SmallNet, scenarios: readonly Scenario[]): Promise<void> {
+async function catchUntouched(path: string, net: SmallNet, scenarios: readonly Scenario[]): Promise<void> {
   const placed = new Set<string>();
   for (const [scenario, family] of scenarios.flatMap((one) =>
     familiesOf(one).map((item) => [one, item] as const),
   )) {
     const services: Record<string, ServiceGiven> = { ...scenario.services };
     const lines = [...scenario.packets, ...(scenario.steps ?? []).flatMap((step) => step.packets)];
-    for (const line of lines) {
+    for (const line of lines.map((given) => lineIn(path, scenario, family, given))) {
       if (!line.endsWith(': untouched')) continue;
       const { address, port } = readPacket(line, services, family);
       if (placed.has(`${address}:${port}`)) continue;

@@ -1,4 +1,5 @@
 // The format of the scenario tables: a cluster, packets, and what becomes of them.
+import type { Family } from '../../src/model/address.ts';
 import type { JsonObject } from '../../src/model/decode.ts';
 import type { Protocol } from '../../src/model/service.ts';
 
@@ -21,6 +22,11 @@ export type SettingsName = 'base' | 'none' | 'masquerade-all' | 'node-cidr';
  */
 export type PacketLine = string;
 
+/** Those that have differences. */
+export type DataPath = 'iptables';
+/** In both families, or in one. */
+export type OtherOutcome = string | Readonly<Partial<Record<Family, string>>>;
+
 export interface Scenario {
   /** Numbers of the specification's rows that this proves: `S188`, or several. */
   readonly id: string;
@@ -37,6 +43,11 @@ export interface Scenario {
   readonly serviceCidrs?: readonly string[];
   /** Every scenario runs over IPv6 as well, with the counterparts of `family.ts`; this says why one cannot. */
   readonly ipv4Only?: string;
+  /**
+   * Where a data path differs from nftables mode, as upstream's does: what becomes of a packet instead, by what stands
+   * before the colon.
+   */
+  readonly differs?: Readonly<Record<DataPath, Readonly<Record<string, OtherOutcome>>>>;
   /** Where not all protocols matter. By packets SCTP runs only where the kernel has it. */
   readonly protocols?: readonly Protocol[];
 }

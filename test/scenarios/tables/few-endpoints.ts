@@ -5,6 +5,7 @@ import { SA, SB, SC } from './services.ts';
 export const fewEndpoints: readonly Scenario[] = [
   {
     id: 'S214 S215 S216 S217 B060',
+    differs: { iptables: { 'n1 -> SA.ext': 'silence', 'n1 -> SA.vip': 'silence' } },
     title: 'without endpoints every frontend refuses at once',
     services: { SA: { ...SA, endpoints: '', externalIPs: ['203.0.113.21'] } },
     packets: [

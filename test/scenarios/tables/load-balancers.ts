@@ -69,6 +69,7 @@ export const loadBalancers: readonly Scenario[] = [
   },
   {
     id: 'S245',
+    differs: { iptables: { 'B -> L.vip': 'refused' } },
     title: 'without endpoints those outside the ranges are dropped and the others refused',
     services: { L: ranged(RANGES, { endpoints: '' }) },
     packets: ['B -> L.vip : silence', 'X -> L.vip : refused'],
@@ -138,6 +139,7 @@ export const loadBalancers: readonly Scenario[] = [
   },
   {
     id: 'S250',
+    differs: { iptables: { 'P -> S': 'untouched' } },
     title: 'a protocol that the Service does not have is refused',
     services: { S: plain('EL', { spec: { ports: [{ name: 'tcp', port: 80, protocol: 'TCP' }] } }) },
     protocols: ['UDP'],

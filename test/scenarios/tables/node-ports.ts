@@ -5,6 +5,7 @@ import { plain, SA } from './services.ts';
 export const nodePorts: readonly Scenario[] = [
   {
     id: 'S255 S262',
+    differs: { iptables: { 'n1 -> 127.0.0.1:31021': { IPv4: 'EL ER M' } } },
     // SCTP does not talk from another address to loopback.
     protocols: ['TCP', 'UDP'],
     title: 'all addresses of the node serve node ports, loopback does not',
