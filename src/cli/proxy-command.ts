@@ -85,7 +85,7 @@ async function runProxy(
   // Only now is it worth loading what the proxy is made of.
   const { createLog, standardError } = await import('../observe/log.ts');
   const { runDaemon } = await import('../proxy/daemon.ts');
-  const { openNftables } = await import('../proxy/open-nftables.ts');
+  const { openDataPath } = await import('../proxy/open-data-path.ts');
   const { nodeSettings } = await import('../proxy/node-settings.ts');
   const { runReloading } = await import('../proxy/reload.ts');
   const { watchConfigFile } = await import('../proxy/config-file-watch.ts');
@@ -101,7 +101,7 @@ async function runProxy(
     version: ownVersion(),
     flags: flagTexts(given),
     env,
-    openDataPath: openNftables,
+    openDataPath,
     settings: nodeSettings,
     initOnly: values.initOnly,
   };

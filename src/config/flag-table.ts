@@ -171,16 +171,14 @@ export const FLAGS: readonly Flag[] = [
   }),
   flag('iptables-masquerade-bit', integerKind, {
     default: '14',
-    help: 'Of iptables mode, which is not there yet; nftables mode marks no packets',
+    help: 'The bit of the packet mark that asks for masquerading, in iptables mode; nftables mode marks no packets',
     field: 'iptables.masqueradeBit',
-    state: 'accepted',
     sets: (masqueradeBit) => ({ masqueradeBit }),
   }),
   flag('iptables-localhost-nodeports', booleanKind, {
     default: 'true',
-    help: 'Of iptables mode, which is not there yet; nftables mode serves no node ports on 127.0.0.1, as upstream',
+    help: 'Serve node ports on 127.0.0.1, in iptables mode; nftables mode never does, as upstream',
     field: 'iptables.localhostNodePorts',
-    state: 'accepted',
     sets: (localhostNodePorts) => ({ localhostNodePorts }),
   }),
   flag('ipvs-sync-period', durationKind, {
@@ -318,7 +316,7 @@ export const FLAGS: readonly Flag[] = [
   }),
   flag('proxy-mode', textKind, {
     default: 'nftables',
-    help: 'The data path; only nftables so far. Empty means nftables, where kube-proxy takes iptables',
+    help: 'The data path: nftables or iptables so far. Empty means nftables, where kube-proxy takes iptables',
     field: 'mode',
     sets: (proxyMode) => ({ proxyMode }),
   }),

@@ -84,11 +84,12 @@ test('several problems are told in one line', () => {
 });
 
 test('modes of upstream that are not there yet say so', () => {
-  for (const proxyMode of ['iptables', 'ipvs'])
+  for (const proxyMode of ['ipvs'])
     assert.throws(() => configOf({ proxyMode }), {
-      message: `proxy mode ${proxyMode} is not there yet: only nftables is`,
+      message: `proxy mode ${proxyMode} is not there yet: nftables and iptables are`,
     });
   assert.equal(configOf({ proxyMode: '' }).mode, 'nftables');
+  assert.equal(configOf({ proxyMode: 'iptables' }).mode, 'iptables');
 });
 
 test('the deprecated ports complete addresses without one, and zero closes the health server', () => {

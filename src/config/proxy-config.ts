@@ -9,6 +9,9 @@ import { DEFAULT_VALUES, type FlagValues } from './flag-values.ts';
 import type { SocketAddress } from './socket-address.ts';
 import { clusterCidrTexts, loggingProblem, socketAddressOf, validate } from './validate.ts';
 
+/** Data paths that exist. */
+export type ProxyMode = 'nftables' | 'iptables';
+
 export type LoggingFormat = 'text' | 'json';
 
 /** Verbosity is klog's: higher says more. */
@@ -50,7 +53,7 @@ export interface ProxyConfig {
   readonly kubeApi: { readonly qps: number; readonly burst: number };
   /** As in the cluster: trimmed, in lower case. */
   readonly nodeName: string;
-  readonly mode: 'nftables';
+  readonly mode: ProxyMode;
   /** Overrides the node's address of its family and makes that family the first; undefined: the Node decides. */
   readonly bindAddress: string | undefined;
   readonly localDetection: LocalDetection;
@@ -126,8 +129,9 @@ export function checkConfiguration(source: Configuration): void {
 export function proxyConfig(source: Configuration, { hostname, master, own }: ProxyConfigFacts): ProxyConfig {
   const nodeName = nodeNameOf(source.hostnameOverride, hostname);
   checkConfiguration(source);
-  if (source.mode !== 'nftables') {
-    throw new PointsmanError('E_USAGE', `proxy mode ${source.mode} is not there yet: only nftables is`, {
+  const { mode } = source;
+  if (mode !== 'nftables' && mode !== 'iptables') {
+    throw new PointsmanError('E_USAGE', `proxy mode ${mode} is not there yet: nftables and iptables are`, {
       hint: 'use --proxy-mode=nftables, or mode: nftables in the file',
     });
   }
@@ -137,7 +141,7 @@ export function proxyConfig(source: Configuration, { hostname, master, own }: Pr
     master,
     kubeApi: kubeApiRate(source.clientConnection),
     nodeName,
-    mode: 'nftables',
+    mode,
     bindAddress: bindAddressOf(source.bindAddress),
     localDetection: localDetectionOf(source),
     masqueradeAll,

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { OwnSources } from './own-metrics.ts';
+import type { ModeSources } from './upstream-metrics.ts';
 
 const sources: OwnSources = {
   caches: () => [
@@ -19,6 +20,7 @@ const sources: OwnSources = {
   configFile: () => ({ refused: undefined, applied: 2, refusals: 1 }),
 };
 
+const mode: ModeSources = { kind: 'nftables', rules: () => [], partialFailures: () => 0 };
 const features = [{ name: 'ComponentStatusz', on: true }];
 
 function used(): Metrics {
@@ -28,6 +30,7 @@ function used(): Metrics {
     sources,
     process: false,
     features,
+    mode,
   });
   const { upstream, own } = metrics;
   upstream.syncQueued(1_796_090_442.25);
@@ -139,7 +142,7 @@ test('samples say what happened', async () => {
 });
 
 test('every metric of the process comes with the request for it', async () => {
-  const metrics = createMetrics({ version: '1', families: ['IPv4'], sources, process: true, features });
+  const metrics = createMetrics({ version: '1', families: ['IPv4'], sources, process: true, features, mode });
   assert.match(await metrics.text(), /^process_resident_memory_bytes \d+$/m);
   assert.doesNotMatch(await used().text(), /^process_/m);
 });

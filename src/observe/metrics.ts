@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Family } from '../model/address.ts';
 import { addComponentMetrics } from './component-metrics.ts';
 import { createOwnMetrics, type OwnMetrics, type OwnSources } from './own-metrics.ts';
-import { createUpstreamMetrics, type UpstreamMetrics } from './upstream-metrics.ts';
+import { createUpstreamMetrics, type ModeSources, type UpstreamMetrics } from './upstream-metrics.ts';
 
 export interface MetricsOptions {
   readonly version: string;
@@ -11,6 +11,7 @@ export interface MetricsOptions {
   readonly sources: OwnSources;
   /** Whether to tell of the process itself too; once a process. */
   readonly process: boolean;
+  readonly mode: ModeSources;
   /** Feature gates in force. */
   readonly features: readonly { readonly name: string; readonly on: boolean }[];
 }
@@ -28,9 +29,9 @@ export interface Metrics {
 const LOOP_SAMPLE_MS = 20;
 
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { version, families, sources, process, features } = options;
+  const { version, families, sources, process, features, mode } = options;
   const registry = new Registry();
-  const upstream = createUpstreamMetrics(registry, families);
+  const upstream = createUpstreamMetrics(registry, families, mode);
   addComponentMetrics(registry, version, features);
   const own = createOwnMetrics(registry, version, sources);
   if (process) collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LOOP_SAMPLE_MS });

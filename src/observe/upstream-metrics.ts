@@ -31,6 +31,19 @@ export interface PendingCounts {
 /** Service ports that keep traffic on the node and have no endpoint there, by side of the policy. */
 export type NoLocalEndpoints = Readonly<Record<'internal' | 'external', Readonly<Record<Family, number>>>>;
 
+/** What only one mode has. */
+export interface ModeSources {
+  readonly kind: 'nftables' | 'iptables';
+  /** Rules of ours, and those of the last restore. */
+  readonly rules: () => readonly {
+    readonly family: Family;
+    readonly table: string;
+    readonly total: number;
+    readonly last: number;
+  }[];
+  readonly partialFailures: () => number;
+}
+
 export interface UpstreamMetrics {
   /** `at` in seconds since 1970. */
   syncQueued(at: number): void;
@@ -62,7 +75,11 @@ function range(first: number, last: number, step: number): readonly number[] {
   return Array.from({ length: (last - first) / step + 1 }, (_, index) => first + index * step);
 }
 
-export function createUpstreamMetrics(registry: Registry, families: readonly Family[]): UpstreamMetrics {
+export function createUpstreamMetrics(
+  registry: Registry,
+  families: readonly Family[],
+  mode: ModeSources,
+): UpstreamMetrics {
   const registers = [registry];
   const byFamily = ['ip_family'] as const;
   const histogram = (name: string, help: string, buckets: number[]): Histogram<'ip_family'> =>
@@ -118,11 +135,15 @@ export function createUpstreamMetrics(registry: Registry, families: readonly Fam
     registers,
   });
   const failures = new Counter({
-    name: 'kubeproxy_sync_proxy_rules_nftables_sync_failures_total',
+    name:
+      mode.kind === 'nftables'
+        ? 'kubeproxy_sync_proxy_rules_nftables_sync_failures_total'
+        : 'kubeproxy_sync_proxy_rules_iptables_restore_failures_total',
     help: 'Syncs that the kernel did not take',
     labelNames: byFamily,
     registers,
   });
+  if (mode.kind === 'iptables') addIptablesMetrics(registry, mode);
   const conntrackTimes = histogram(
     'kubeproxy_conntrack_reconciler_sync_duration_seconds',
     'Time to look for connections to endpoints that are gone',
@@ -198,4 +219,30 @@ export function createUpstreamMetrics(registry: Registry, families: readonly Fam
       requestTimes.observe({ verb: method, host }, seconds);
     },
   };
+}
+
+function addIptablesMetrics(registry: Registry, { rules, partialFailures }: ModeSources): void {
+  const registers = [registry];
+  for (const [name, help, key] of [
+    ['kubeproxy_sync_proxy_rules_iptables_total', 'Rules of the proxy', 'total'],
+    ['kubeproxy_sync_proxy_rules_iptables_last', 'Rules that the last sync wrote', 'last'],
+  ] as const)
+    new Gauge({
+      name,
+      help,
+      labelNames: ['table', 'ip_family'],
+      registers,
+      collect() {
+        for (const count of rules()) this.set({ table: count.table, ip_family: count.family }, count[key]);
+      },
+    });
+  new Counter({
+    name: 'kubeproxy_sync_proxy_rules_iptables_partial_restore_failures_total',
+    help: 'Restores of a change that failed',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(partialFailures());
+    },
+  });
 }

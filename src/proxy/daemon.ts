@@ -79,7 +79,9 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   });
   const families = detectFamilies(textOf);
   checkSanity(config, { families, node: undefined });
-  await using dataPath = await openDataPath({ families, log }).catch(cannotUse(config.mode));
+  await using dataPath = await openDataPath({ families, log, config, settings, env }).catch(
+    cannotUse(config.mode),
+  );
   const { backend } = dataPath;
   await backend.probe().catch(cannotUse(config.mode));
   // From here on there is something to tell; an error before is the one line of the command.
@@ -132,6 +134,11 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       entries: () => state.table.entries.size,
       kernelThreadRestarts: () => dataPath.restarts(),
       configFile: () => options.configFile?.(),
+    },
+    mode: {
+      kind: config.mode,
+      rules: () => dataPath.iptables?.ruleCounts() ?? [],
+      partialFailures: () => dataPath.iptables?.partialFailures ?? 0,
     },
   });
   const cleanup = createConntrackCleanup({
@@ -202,7 +209,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   });
   const watches = createWatches({ transport, nodeName: config.nodeName, log, now, intake });
   const addresses =
-    config.nodePorts.kind === 'cidrs'
+    config.nodePorts.kind === 'cidrs' && config.nodePorts.cidrs.length > 0
       ? createLocalAddresses({
           source: dataPath.addresses,
           changed: (seen) => intake.localAddresses(seen),

@@ -78,6 +78,7 @@ test('S265 S449 B095: node ports follow the addresses of the machine', async () 
   await using _api = await clusterIn(namespace);
   await using program = start(namespace, PROGRAM, ...FLAGS, '--nodeport-addresses=192.0.2.0/24');
   await program.said(FIRST_SYNC);
+  await program.said(COMMITTED);
   assert.match(rulesOf(namespace), /192\.0\.2\.11\b/);
   assert.doesNotMatch(rulesOf(namespace), /192\.0\.2\.99/);
 
@@ -99,6 +100,7 @@ test('S090 B092: in NodeCIDR mode the podCIDR is waited for, and rules follow wh
   await program.said(/Waiting for the podCIDRs of the own Node/);
   api.put('nodes', nodeWith(['10.60.1.0/24']));
   await program.said(FIRST_SYNC);
+  await program.said(COMMITTED);
   assert.match(rulesOf(namespace), /10\.60\.1\.0\/24/);
   const moved = program.next(COMMITTED);
   api.put('nodes', nodeWith(['10.60.9.0/24']));
@@ -127,6 +129,7 @@ test('S319: a ServiceCIDR that comes or changes is in the kernel at once; one th
     await using api = await clusterIn(namespace);
     await using program = start(namespace, PROGRAM, ...FLAGS);
     await program.said(FIRST_SYNC);
+    await program.said(COMMITTED);
     const cidr = (spec: readonly string[]): Json => ({
       metadata: { name: 'kubernetes' },
       spec: { cidrs: spec },

@@ -6,10 +6,20 @@ export interface Series {
   readonly labels: ReadonlyMap<string, string>;
 }
 
+/** Of every mode that exists. */
 export async function exposedSeries(): Promise<readonly Series[]> {
-  const options: MetricsOptions & { readonly features: readonly [] } = {
+  return [...(await exposedIn('nftables')), ...(await exposedIn('iptables'))];
+}
+
+async function exposedIn(kind: MetricsOptions['mode']['kind']): Promise<readonly Series[]> {
+  const options: MetricsOptions = {
     version: '1.2.3',
     features: [],
+    mode: {
+      kind,
+      rules: () => [{ family: 'IPv4', table: 'nat', total: 1, last: 1 }],
+      partialFailures: () => 0,
+    },
     families: ['IPv4', 'IPv6'],
     process: true,
     sources: {

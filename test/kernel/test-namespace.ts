@@ -8,6 +8,8 @@ export interface TestNamespace extends Disposable {
   readonly path: string;
   /** Runs a command inside and gives its output; throws if it fails. */
   run(...command: readonly string[]): string;
+  /** The same, with something on its standard input. */
+  pipe(input: string, ...command: readonly string[]): string;
 }
 
 let made = 0;
@@ -25,6 +27,8 @@ export function createTestNamespace(): TestNamespace {
     name,
     path: namedNamespace(name),
     run,
+    pipe: (input, ...command) =>
+      execFileSync('ip', ['netns', 'exec', name, ...command], { encoding: 'utf8', input }),
     [Symbol.dispose]() {
       spawnSync('ip', ['netns', 'del', name]);
     },

@@ -5,13 +5,13 @@ import { FAMILIES, type Family } from '../../model/address.ts';
 import type { FrontendKey } from '../../model/service-port.ts';
 import type { Entry, ForwardingTable, TableChange } from '../../plan/forwarding-table.ts';
 import type { Backend, CommitReport } from '../backend.ts';
-import { type Books, createBooks, type PortChange, type PortKey } from './books.ts';
+import { type Books, createBooks, type PortChange, type PortKey, type RuleCounts } from './books.ts';
 import { restoreLines } from './edits.ts';
 import { watchForLoss } from './loss.ts';
 import type { PortRules } from './port-rules.ts';
 import { failedLine, LOCK_WAIT, type Programs, programError, type Ran, type Variant } from './programs.ts';
 import { parseSaved, type Saved } from './saved.ts';
-import type { StaticOptions } from './static-rules.ts';
+import { nodePortDispatch, type StaticOptions, staticChains } from './static-rules.ts';
 import { changeSections, reconcileSections, removalSections } from './wanted.ts';
 
 export interface IptablesOptions {
@@ -37,11 +37,28 @@ interface Outcome {
   readonly kernelMs: number;
 }
 
-export function createIptablesBackend(options: IptablesOptions): Backend {
+/** What iptables mode tells beside what all modes do. */
+export interface IptablesBackend extends Backend {
+  /** Rules of ours, and those that the last restore sent, by family and table. */
+  ruleCounts(): readonly IptablesRuleCount[];
+  /** Restores of a change that failed, whatever became of the change then. */
+  readonly partialFailures: number;
+}
+
+export interface IptablesRuleCount {
+  readonly family: Family;
+  readonly table: 'filter' | 'nat';
+  readonly total: number;
+  readonly last: number;
+}
+
+export function createIptablesBackend(options: IptablesOptions): IptablesBackend {
   const { programs, variant, families, log } = options;
   const books = new Map<Family, Books>(families.map((family) => [family, createBooks()]));
   let settings: ForwardingTable['settings'] | undefined;
   let watching: AsyncDisposable | undefined;
+  let partialFailures = 0;
+  const lastSent = new Map<Family, RuleCounts>();
   const listeners: ((because: string) => void)[] = [];
   const tell = (because: string): void => {
     for (const listener of listeners) listener(because);
@@ -66,6 +83,7 @@ export function createIptablesBackend(options: IptablesOptions): Backend {
   /** The lines as one transaction a table. */
   async function restore(family: Family, lines: readonly string[]): Promise<Ran> {
     log.debug(2, 'Running iptables-restore', { family, variant, lines: lines.length });
+    lastSent.set(family, sentIn(lines));
     return programs.run(family, variant, 'restore', [...LOCK_WAIT, '--noflush'], `${lines.join('\n')}\n`);
   }
 
@@ -179,6 +197,7 @@ export function createIptablesBackend(options: IptablesOptions): Backend {
       return { refused, messages: lines.length, kernelMs: performance.now() - begun };
     }
     // A part may be in: from what is there, all is brought to what it should be, and the culprit found.
+    partialFailures += 1;
     log.warn('Failed to execute iptables-restore', { family, exitCode: ran.code, err: ran.err.trim() });
     const wanted = new Map(own.ports);
     for (const { key, after } of changes) {
@@ -246,6 +265,21 @@ export function createIptablesBackend(options: IptablesOptions): Backend {
       }
       return removed;
     },
+    ruleCounts() {
+      return families.flatMap((family) => {
+        const held = booksOf(family).counts;
+        const fixed = settings === undefined ? undefined : fixedRules(staticOptions(family, settings));
+        return (['filter', 'nat'] as const).map((table) => ({
+          family,
+          table,
+          total: held[table] + (fixed?.[table] ?? 0),
+          last: lastSent.get(family)?.[table] ?? 0,
+        }));
+      });
+    },
+    get partialFailures() {
+      return partialFailures;
+    },
     onForeignChange(callback) {
       listeners.push(callback);
     },
@@ -271,6 +305,25 @@ export function createIptablesBackend(options: IptablesOptions): Backend {
     }
     return reconcile({ settings: of, entries });
   }
+}
+
+/** Rules that are there whatever Services there are. */
+function fixedRules(options: StaticOptions): RuleCounts {
+  const count = { filter: 0, nat: nodePortDispatch(options).length };
+  for (const [table, chains] of staticChains(options))
+    for (const rules of chains.values()) if (table !== 'mangle') count[table] += rules.length;
+  return count;
+}
+
+/** Rules in the input of a restore. */
+function sentIn(lines: readonly string[]): RuleCounts {
+  const count = { filter: 0, nat: 0 };
+  let table = '';
+  for (const line of lines) {
+    if (line.startsWith('*')) table = line.slice(1);
+    else if (/^-[AI]/.test(line) && (table === 'filter' || table === 'nat')) count[table] += 1;
+  }
+  return count;
 }
 
 function noteRefused(

@@ -2,7 +2,7 @@
 
 import { type FrontendKey, servicePortKey } from '../../model/service-port.ts';
 import type { Entry, TableSettings } from '../../plan/forwarding-table.ts';
-import { type PortRules, portRules } from './port-rules.ts';
+import { type PortRules, portRules, SHARED, SHARED_CHAINS } from './port-rules.ts';
 
 /** `family/namespace/name/portName/protocol`. */
 export type PortKey = string;
@@ -15,6 +15,8 @@ export interface PortChange {
   readonly entries: ReadonlyMap<FrontendKey, Entry>;
 }
 
+export type RuleCounts = Readonly<Record<'filter' | 'nat', number>>;
+
 /** Of one family. */
 export interface Books {
   /** What a change means for the ports it touches; nothing is believed of it yet. */
@@ -22,6 +24,8 @@ export interface Books {
   /** The kernel has it. */
   settle(changes: readonly PortChange[]): void;
   entries(): Iterable<readonly [FrontendKey, Entry]>;
+  /** Rules of all ports, by table. */
+  readonly counts: RuleCounts;
   /** Every port as it is believed to be. */
   readonly ports: ReadonlyMap<PortKey, PortRules>;
   /** Endpoint comments are left out: decided when all is compared, and kept until then. */
@@ -36,8 +40,17 @@ export function createBooks(): Books {
   const entriesOf = new Map<PortKey, ReadonlyMap<FrontendKey, Entry>>();
   const portOf = new Map<FrontendKey, PortKey>();
   const ports = new Map<PortKey, PortRules>();
+  const counts = { filter: 0, nat: 0 };
   let brief = false;
+  const count = (rules: PortRules | undefined, sign: 1 | -1): void => {
+    if (rules === undefined) return;
+    for (const own of rules.chains.values()) counts.nat += sign * own.length;
+    for (const name of SHARED_CHAINS) counts[SHARED[name][0]] += sign * rules.shared[name].length;
+  };
   return {
+    get counts() {
+      return { ...counts };
+    },
     ports,
     *entries() {
       for (const entries of entriesOf.values()) yield* entries;
@@ -72,6 +85,8 @@ export function createBooks(): Books {
         for (const frontend of entriesOf.get(key)?.keys() ?? [])
           if (!entries.has(frontend) && portOf.get(frontend) === key) portOf.delete(frontend);
       for (const { key, after, entries } of changes) {
+        count(ports.get(key), -1);
+        count(after, 1);
         if (after === undefined) {
           entriesOf.delete(key);
           ports.delete(key);

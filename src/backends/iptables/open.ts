@@ -2,8 +2,7 @@
 import { PointsmanError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Family } from '../../model/address.ts';
-import type { Backend } from '../backend.ts';
-import { createIptablesBackend } from './backend.ts';
+import { createIptablesBackend, type IptablesBackend } from './backend.ts';
 import { createPrograms, type Variant } from './programs.ts';
 import { chooseVariant } from './variant.ts';
 
@@ -27,7 +26,7 @@ export interface OpenOptions {
 const RANDOM_FULLY = [1, 6, 2] as const;
 
 /** Throws E_KERNEL_FEATURE when there is no iptables. */
-export async function openIptablesBackend(options: OpenOptions): Promise<Backend> {
+export async function openIptablesBackend(options: OpenOptions): Promise<IptablesBackend> {
   const { log } = options;
   const programs = createPrograms(options.path, options.namespace);
   const choice =
