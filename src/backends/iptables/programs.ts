@@ -32,7 +32,7 @@ export interface Programs {
 
 const NAMES: Readonly<Record<Program, string>> = { save: '-save', restore: '-restore', check: '' };
 /** Not on every PATH of a daemon. */
-const MORE_FOLDERS = ['/usr/sbin', '/sbin', '/usr/local/sbin'];
+export const MORE_FOLDERS: readonly string[] = ['/usr/sbin', '/sbin', '/usr/local/sbin'];
 
 /** `namespace` is the path of a network namespace; without it the process's own. */
 export function createPrograms(path: string, namespace?: string): Programs {
@@ -56,12 +56,13 @@ export function createPrograms(path: string, namespace?: string): Programs {
       if (file === undefined) return { code: 127, out: '', err: `${name} is not on PATH` };
       const [command = file, ...rest] =
         namespace === undefined ? [file, ...args] : ['nsenter', `--net=${namespace}`, file, ...args];
-      return run(command, rest, input ?? '');
+      return runProgram(command, rest, input ?? '');
     },
   };
 }
 
-async function run(command: string, args: readonly string[], input: string): Promise<Ran> {
+/** Runs one program to its end; `input` goes to its standard input. */
+export async function runProgram(command: string, args: readonly string[], input: string): Promise<Ran> {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   const ended = new Promise<number>((resolve) => {
     child.on('error', () => resolve(127));
@@ -74,7 +75,7 @@ async function run(command: string, args: readonly string[], input: string): Pro
   return { code, out, err };
 }
 
-function isExecutable(file: string): boolean {
+export function isExecutable(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);
     return true;

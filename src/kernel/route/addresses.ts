@@ -62,16 +62,21 @@ export function* addressesIn(datagram: Uint8Array): Generator<AddressMessage> {
   }
 }
 
-/** All addresses of all interfaces, loopback included. Rejects as `KernelClient.dump` does. */
-export async function listAddresses(
-  client: Pick<KernelClient, 'dump'>,
-): Promise<readonly InterfaceAddress[]> {
+/** Asks for all addresses of all interfaces. */
+export function addressesRequest(): Uint8Array<ArrayBuffer> {
   const writer = createNetlinkWriter(64);
   writer.beginMessage(RTM_GETADDR, NLM_F_REQUEST | NLM_F_DUMP, 1);
   writer.raw(new Uint8Array(IFADDRMSG_LENGTH));
   writer.endMessage();
+  return writer.finish();
+}
+
+/** All addresses of all interfaces, loopback included. Rejects as `KernelClient.dump` does. */
+export async function listAddresses(
+  client: Pick<KernelClient, 'dump'>,
+): Promise<readonly InterfaceAddress[]> {
   const found: InterfaceAddress[] = [];
-  for (const datagram of await client.dump('route', writer.finish())) {
+  for (const datagram of await client.dump('route', addressesRequest())) {
     for (const { address, prefix, interfaceIndex } of addressesIn(datagram))
       found.push({ address, prefix, interfaceIndex });
   }

@@ -38,6 +38,7 @@ export const CLONE_NEWNET = 0x40000000;
 // linux/netlink.h: protocols and socket options
 export const NETLINK_ROUTE = 0;
 export const NETLINK_NETFILTER = 12;
+export const NETLINK_GENERIC = 16;
 export const SOL_NETLINK = 270;
 export const NETLINK_ADD_MEMBERSHIP = 1;
 export const NETLINK_CAP_ACK = 10;

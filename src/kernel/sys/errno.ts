@@ -26,11 +26,13 @@ const number = (name: string): number => NAMES.indexOf(name);
 
 export const EPERM: number = number('EPERM');
 export const ENOENT: number = number('ENOENT');
+export const ESRCH: number = number('ESRCH');
 export const EINTR: number = number('EINTR');
 export const EAGAIN: number = number('EAGAIN');
 export const EACCES: number = number('EACCES');
 export const EBUSY: number = number('EBUSY');
 export const EEXIST: number = number('EEXIST');
+export const ENODEV: number = number('ENODEV');
 export const EINVAL: number = number('EINVAL');
 export const ERESTART: number = number('ERESTART');
 export const EMSGSIZE: number = number('EMSGSIZE');
