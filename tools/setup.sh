@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes this clone ready: npm packages, and the named extras (kubectl, iproute2, nftables, openssl, curl, helm, promtool,
-# schemas). Does nothing when all is there.
+# Makes this clone ready: npm packages, and the named extras (kubectl, iproute2, nftables, iptables, ipvs, openssl, curl,
+# helm, promtool, schemas). Does nothing when all is there.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 cd "$root"
@@ -30,6 +30,11 @@ for extra in "$@"; do
       need_package sysctl procps
       ;;
     nftables) need_package nft nftables ;;
+    iptables) need_package iptables-save iptables ;;
+    ipvs)
+      need_package ipvsadm ipvsadm
+      need_package ipset ipset
+      ;;
     openssl) need_package openssl openssl ;;
     curl) need_package curl curl ;;
     kubectl) sh tools/kubectl.sh --prepare ;;
@@ -37,7 +42,7 @@ for extra in "$@"; do
     promtool) sh tools/promtool.sh --prepare ;;
     schemas) npm_packages tools/published-schemas ;;
     *)
-      echo "setup: unknown extra '$extra': kubectl, iproute2, nftables, openssl, curl, helm, promtool or schemas" >&2
+      echo "setup: unknown extra '$extra': kubectl, iproute2, nftables, iptables, ipvs, openssl, curl, helm, promtool or schemas" >&2
       exit 2
       ;;
   esac

@@ -35,11 +35,9 @@ export function removeIpvsLeftovers(tools: IpvsTools, report: ReportInWork): voi
   const sets = attempt('list the sets of ipset', () => kubeSets(tools)) ?? [];
   const gone = attempt('remove virtual servers', () => removeServers(tools, device, sets, report));
   if (gone !== true) {
-    if (device !== undefined)
-      report.left.push({
-        what: `device ${DEVICE}`,
-        because: 'it tells which virtual servers are those of kube-proxy',
-      });
+    const because = "it tells which virtual servers are kube-proxy's, and they could not be removed";
+    if (device !== undefined) report.left.push({ what: `device ${DEVICE}`, because });
+    if (sets.length > 0) report.left.push({ what: `${counted(sets.length, 'set')} of ipset`, because });
     return;
   }
   if (device?.kind === 'dummy') {
