@@ -15,9 +15,12 @@ export interface LeftoverPrograms {
   run(file: string, args: readonly string[], input?: string): Promise<Ran>;
 }
 
-/** `path` as in PATH. */
-export function createLeftoverPrograms(path: string): LeftoverPrograms {
-  const folders = [...new Set([...path.split(delimiter).filter((folder) => folder !== ''), ...MORE_FOLDERS])];
+/** `path` as in PATH; `more` are folders that are looked through after it. */
+export function createLeftoverPrograms(
+  path: string,
+  more: readonly string[] = MORE_FOLDERS,
+): LeftoverPrograms {
+  const folders = [...new Set([...path.split(delimiter).filter((folder) => folder !== ''), ...more])];
   const fileOf = (name: string): string | undefined =>
     folders.map((folder) => join(folder, name)).find(isExecutable);
   const pairOf = (name: string): Pair | undefined => {
