@@ -38,11 +38,15 @@ for extra in "$@"; do
     openssl) need_package openssl openssl ;;
     curl) need_package curl curl ;;
     kubectl) sh tools/kubectl.sh --prepare ;;
+    umoci)
+      need_package umoci umoci
+      need_package capsh libcap2-bin
+      ;;
     helm) sh tools/helm.sh --prepare ;;
     promtool) sh tools/promtool.sh --prepare ;;
     schemas) npm_packages tools/published-schemas ;;
     *)
-      echo "setup: unknown extra '$extra': kubectl, iproute2, nftables, iptables, ipvs, openssl, curl, helm, promtool or schemas" >&2
+      echo "setup: unknown extra '$extra': kubectl, iproute2, nftables, iptables, ipvs, openssl, curl, helm, promtool, schemas or umoci" >&2
       exit 2
       ;;
   esac

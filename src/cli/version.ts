@@ -1,9 +1,11 @@
 // What this program is.
 import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 
 /** The version of the package. */
 export function ownVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  const path = findPackageJSON('.', import.meta.url);
+  const manifest: unknown = path === undefined ? undefined : JSON.parse(readFileSync(path, 'utf8'));
   const version =
     typeof manifest === 'object' && manifest !== null && 'version' in manifest && manifest.version;
   return typeof version === 'string' ? version : 'unknown';

@@ -45,7 +45,8 @@ export function startThread(options: ThreadOptions): Promise<ThreadHandle> {
   const { control, namespace, createWorker = defaultWorker } = options;
   const start: ThreadStart = { control: control.memory, ...(namespace !== undefined && { namespace }) };
   // Without the parent's arguments: loaders and coverage hooks do asynchronous work that this thread has no loop for.
-  const worker = createWorker(new URL('./thread.ts', import.meta.url), {
+  // By a name of package.json, since in the image thread and program are bundles in other places.
+  const worker = createWorker(new URL(import.meta.resolve('#kernel-thread')), {
     workerData: start,
     name: 'kernel',
     execArgv: [],

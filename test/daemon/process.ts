@@ -28,7 +28,7 @@ export interface Program extends AsyncDisposable {
 }
 
 /** Starts a command in a namespace; it is killed at the end of the scope. */
-export function start(namespace: TestNamespace, ...command: readonly string[]): Program {
+export function start(namespace: Pick<TestNamespace, 'name'>, ...command: readonly string[]): Program {
   const child = spawn('ip', ['netns', 'exec', namespace.name, ...command], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH, HOME: '/nonexistent' },
@@ -81,7 +81,7 @@ export interface Answer {
 }
 
 /** A GET from inside a namespace. */
-export async function get(sys: Sys, namespace: TestNamespace, url: string): Promise<Answer> {
+export async function get(sys: Sys, namespace: Pick<TestNamespace, 'path'>, url: string): Promise<Answer> {
   const { hostname, port, pathname } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, '');
   const outgoing = request({
