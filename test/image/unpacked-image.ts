@@ -1,5 +1,5 @@
-// The image's root file system in a mount namespace of its own, as a container runtime would set it up: read-only, with
-// /proc, /dev and a writable /run/pointsman, and a program in it as a user with one capability.
+// The image's root file system in a mount namespace of its own, as a container runtime would set it up: it and /proc/sys
+// read-only, with /proc, /dev and a writable /run/pointsman, and a program in it as a user with one capability.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +22,8 @@ shift 3
 mount --bind "$root" "$root"
 mount -o remount,bind,ro "$root"
 mount -t proc proc "$root/proc"
+mount --bind "$root/proc/sys" "$root/proc/sys"
+mount -o remount,bind,ro "$root/proc/sys"
 mount --rbind /dev "$root/dev"
 mount -t tmpfs -o mode=755,uid=$user,gid=$user run "$root/run/pointsman"
 all=$(capsh --decode=$(sed -n 's/^CapBnd:\\s*//p' /proc/self/status) | sed 's/.*=//')

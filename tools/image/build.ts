@@ -26,16 +26,22 @@ export interface Built extends Image {
   readonly layers: readonly Layer[];
 }
 
-export async function buildImage({ root, withIptables }: BuildOptions): Promise<Built> {
+/** What the image holds, not yet packed. */
+export async function imageLayers({ root, withIptables }: BuildOptions): Promise<readonly Layer[]> {
   const version = versionOf(root);
-  const name = `pointsman:${version}${withIptables ? '-iptables' : ''}`;
-  const layers = [
+  return [
     {
       entries: baseLayer(root, withIptables),
       madeBy: 'Node.js from npm, libraries from Debian: see /etc/pointsman/packages.txt',
     },
     { entries: await programEntries(root, version), madeBy: `pointsman ${version}, bundled by esbuild` },
   ];
+}
+
+export async function buildImage(options: BuildOptions): Promise<Built> {
+  const version = versionOf(options.root);
+  const name = `pointsman:${version}${options.withIptables ? '-iptables' : ''}`;
+  const layers = await imageLayers(options);
   const labels = {
     'org.opencontainers.image.title': 'pointsman',
     'org.opencontainers.image.description': 'A kube-proxy in TypeScript.',
