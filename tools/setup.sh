@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes this clone ready: npm packages, and the named extras (kubectl, iproute2, nftables, iptables, ipvs, openssl, curl,
-# helm, promtool, schemas). Does nothing when all is there.
+# helm, promtool, schemas, umoci). Does nothing when all is there.
 set -eu
 root=$(dirname "$(dirname "$(readlink -f "$0")")")
 cd "$root"
