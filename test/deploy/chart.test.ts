@@ -189,18 +189,25 @@ test('without the init container nothing is privileged', () => {
   assert.doesNotMatch(JSON.stringify(pod), /privileged/);
 });
 
-for (const mode of ['iptables', 'ipvs'])
-  test(`mode ${mode} would need raw sockets and the lock of iptables`, () => {
-    const manifests = render(...SMALLEST, '--set', `mode=${mode},allowUnavailableMode=true`);
-    assert.deepEqual(at(containerOf(manifests, 'pointsman'), 'securityContext', 'capabilities', 'add'), [
-      'NET_ADMIN',
-      'NET_RAW',
-    ]);
-    assert.match(
-      JSON.stringify(podOf(manifests).volumes),
-      /"path":"\/run\/xtables\.lock","type":"FileOrCreate"/,
-    );
-  });
+test('mode iptables has raw sockets, the lock of iptables and the image with its programs', () => {
+  const manifests = render(...SMALLEST, '--set', 'mode=iptables');
+  const container = containerOf(manifests, 'pointsman');
+  assert.deepEqual(at(container, 'securityContext', 'capabilities', 'add'), ['NET_ADMIN', 'NET_RAW']);
+  assert.match(String(container.image), /-iptables$/);
+  const mounts = container.volumeMounts as readonly Json[];
+  assert.ok(
+    mounts.some(({ name, mountPath }) => name === 'xtables-lock' && mountPath === '/run/xtables.lock'),
+  );
+  assert.deepEqual(
+    (podOf(manifests).volumes as readonly Json[]).find(({ name }) => name === 'xtables-lock'),
+    {
+      name: 'xtables-lock',
+      hostPath: { path: '/run/xtables.lock', type: 'FileOrCreate' },
+    },
+  );
+  const tagged = render(...SMALLEST, '--set', 'mode=iptables,image.tag=own');
+  assert.match(String(containerOf(tagged, 'pointsman').image), /:own$/);
+});
 
 test('every value is in the README, and nothing else', () => {
   const [, readme = ''] = readFileSync(`${CHART}/README.md`, 'utf8').split(/^## .*$/m);

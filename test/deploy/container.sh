@@ -1,6 +1,7 @@
 # Runs a command as a container of the chart's DaemonSet runs, as far as that is a matter of the kernel: container.sh
 # FOLDER CAPABILITY… -- COMMAND…. In a mount namespace of its own: the file system read-only, /proc/sys and /sys as
-# container runtimes mount them, FOLDER/config and FOLDER/account where the volumes of a Pod are, /run/pointsman empty. As root with the
+# container runtimes mount them, FOLDER/config and FOLDER/account where the volumes of a Pod are,
+# FOLDER/xtables.lock too where there is one, /run/pointsman empty. As root with the
 # capabilities given (such as net_admin), or all that there are for "privileged".
 set -eu
 folder=$1
@@ -20,6 +21,10 @@ mount -t tmpfs tmpfs /run
 account=/run/secrets/kubernetes.io/serviceaccount
 mkdir -p $account
 mount --bind "$folder/account" $account
+if [ -e "$folder/xtables.lock" ]; then
+  : > /run/xtables.lock
+  mount --bind "$folder/xtables.lock" /run/xtables.lock
+fi
 mkdir /run/pointsman
 mount -t tmpfs tmpfs /run/pointsman
 for place in /var/lib/kube-proxy $account /var/lib /run /tmp /; do

@@ -35,6 +35,8 @@ function podIn(namespace: TestNamespace, manifests: readonly Manifest[]): Pod {
   writeFileSync(join(folder, 'config', 'config.conf'), config);
   writeFileSync(join(folder, 'config', 'kubeconfig.conf'), kubeconfig);
   writeFileSync(join(folder, 'account', 'token'), 'test-token');
+  if (JSON.stringify(containerOf(manifests, 'pointsman').volumeMounts).includes('/run/xtables.lock'))
+    writeFileSync(join(folder, 'xtables.lock'), '');
   // Any will do: the server of this test speaks plain HTTP.
   writeFileSync(join(folder, 'account', 'ca.crt'), rootCertificates[0] ?? '');
   return {
@@ -91,6 +93,28 @@ test('without the init container the proxy says which limit it cannot set, and h
   assert.equal(code, 1);
   assert.match(err, /nf_conntrack_tcp_timeout_established .*EROFS.*leave it alone/);
 });
+
+for (const variant of ['nft', 'legacy'])
+  test(`in mode iptables the rights are enough for its variant ${variant}`, async () => {
+    using namespace = createTestNamespace();
+    // The kubelet's hint decides which variant is used.
+    namespace.run(`iptables-${variant}`, '-t', 'mangle', '-N', 'KUBE-IPTABLES-HINT');
+    await using api = await apiIn(namespace);
+    api.put('services', serviceObject('web', '10.96.0.1'));
+    api.put('endpointslices', sliceObject('web', ['10.0.0.1']));
+    api.put('nodes', nodeObject('node-a'));
+    using pod = podIn(namespace, render(...VALUES, '--set', 'mode=iptables'));
+
+    await using init = pod.start('init');
+    const end = await init.ended;
+    assert.equal(end.code, 0, end.err);
+    await using proxy = pod.start('pointsman');
+    await proxy.said(/"SyncProxyRules complete"/);
+    assert.match(
+      namespace.run(`iptables-${variant}-save`, '-t', 'nat'),
+      /-d 10\.96\.0\.1\/32 .*-j KUBE-SVC-/,
+    );
+  });
 
 /** The one process in the namespace that listens on the health port. */
 function pidOf(namespace: TestNamespace): string {

@@ -22,15 +22,15 @@ app.kubernetes.io/component: kube-proxy
 {{- if $image.digest -}}
 {{ $image.repository }}@{{ $image.digest }}
 {{- else -}}
-{{ $image.repository }}:{{ $image.tag | default .Chart.AppVersion }}
+{{ $image.repository }}:{{ $image.tag | default (printf "%s%s" .Chart.AppVersion (eq .Values.mode "iptables" | ternary "-iptables" "")) }}
 {{- end }}
 {{- end }}
 
 {{- /* What cannot work is said while rendering, not by Pods that end. */}}
 {{- define "pointsman.check" -}}
 {{- $mode := .Values.mode }}
-{{- if and (ne $mode "nftables") (not .Values.allowUnavailableMode) }}
-{{- fail (printf "mode %s is not there yet: Pointsman refuses to start in it. Use mode nftables." $mode) }}
+{{- if and (eq $mode "ipvs") (not .Values.allowUnavailableMode) }}
+{{- fail "mode ipvs is not there yet: Pointsman refuses to start in it. Use mode nftables." }}
 {{- end }}
 {{- $said := .Values.config.mode | default $mode }}
 {{- if ne $said $mode }}
