@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { PointsmanError } from '../base/errors.ts';
+import { silentLogger } from '../base/log.ts';
 import { configFileText } from '../config/config-file.ts';
 import { FLAGS } from '../config/flag-table.ts';
 import type { FlagValues } from '../config/flag-values.ts';
@@ -56,11 +57,21 @@ async function runRequest(
     await writeConfig(values.writeConfigTo, await configFileText(configuration));
     return EXIT_FINE;
   }
-  if (values.cleanup)
-    throw new PointsmanError('E_USAGE', 'flag --cleanup is not supported yet', { hint: 'remove it' });
+  if (values.cleanup) return cleanUp(terminal);
   const config = proxyConfig(configuration, facts);
   await runProxy(config, lenient, values, given, terminal);
   return EXIT_FINE;
+}
+
+/** Needs no API server; what it did is what it prints (behaviour spec 1.1, step 5). */
+async function cleanUp({ env, out }: Terminal): Promise<number> {
+  const { cleanUpLeftovers } = await import('../backends/leftovers/clean-up.ts');
+  const { describeCleanup } = await import('../backends/leftovers/report.ts');
+  // The report says all that a log would.
+  const report = await cleanUpLeftovers({ what: 'all', log: silentLogger, path: env.PATH ?? '' });
+  const { lines, exitCode } = describeCleanup(report);
+  for (const line of lines) out(`${line}\n`);
+  return exitCode;
 }
 
 async function writeConfig(path: string, text: string): Promise<void> {

@@ -1,6 +1,6 @@
 // The proxy as a whole: everything is made here, wired, run, and taken down in order.
 import { readFileSync } from 'node:fs';
-import { availableParallelism, networkInterfaces } from 'node:os';
+import { cpus, networkInterfaces } from 'node:os';
 import { sleep } from '../base/backoff.ts';
 import { oneLine, PointsmanError } from '../base/errors.ts';
 import { gatesInForce } from '../config/feature-gates.ts';
@@ -90,7 +90,8 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   own.info(`kube-proxy running in ${families.length > 1 ? 'dual' : 'single'}-stack mode`, { families });
   for (const { name, before, value } of applyConntrackSettings(
     config.conntrack,
-    availableParallelism(),
+    // Not availableParallelism: a quota of this container says nothing about the node's connections.
+    cpus().length,
     settings,
   ))
     own.info('Set sysctl', { name, before, value });
